@@ -12,7 +12,8 @@ extern "C" {
 #endif
 
 /*
- * The torus, see shmemx_grid(3): axes of the part of the machine that this job has, coordinates of PEs in it, hops between them.
+ * The torus, see shmemx_grid(3): the axes of this job's part of the machine, coordinates of PEs in
+ * it, hops between them.
  */
 #define SHMEMX_AXES 6
 int shmemx_torus_shape(int *sizes, int *rings);
@@ -21,19 +22,20 @@ int shmemx_torus_hops(int pe, int other);
 const char *shmemx_torus_source(void);
 
 /*
- * A grid is a team whose PEs have coordinates, the last counting fastest. Neighbours in it are neighbours on the torus where that
- * can be had. It ends with shmem_team_destroy.
+ * A grid is a team whose PEs have coordinates, of which the last counts fastest. Where possible,
+ * neighbours in it are neighbours on the torus. shmem_team_destroy ends it.
  */
 typedef struct {
-	double mean_hops; /* of a message to a neighbour */
-	int longest;	  /* hops */
-	long worst_link;  /* messages over the fullest link when each PE sends one to every neighbour */
+	double mean_hops; /* hops of a message to a neighbour */
+	int longest;	  /* most hops of such a message */
+	/* Messages over the busiest link when each PE sends one to every neighbour. */
+	long worst_link;
 } shmemx_grid_cost_t;
 
 typedef struct {
-	shmemx_grid_cost_t before, after; /* in the order of the parent's PEs, and in this one */
-	const char *how;		  /* it was placed */
-	int logical;			  /* nobody knows how the nodes are cabled */
+	shmemx_grid_cost_t before, after; /* of the parent's PE order, and of the grid's */
+	const char *how;		  /* how the grid was placed */
+	int logical;			  /* nonzero: the cabling of the nodes is unknown */
 } shmemx_grid_report_t;
 
 int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, const int *wraps, int reorder,
@@ -46,29 +48,33 @@ void shmemx_grid_shift(shmem_team_t grid, int dim, int steps, int *source, int *
 void shmemx_grid_report(shmem_team_t grid, shmemx_grid_report_t *report);
 
 /*
- * Neighbour exchange, see shmemx_exchange(3). An exchange has edges; each joins this PE to a neighbour and carries messages
- * in one direction or both. Iteration: get the send buffer, fill it, start; compute; wait, read what came, release.
+ * Neighbour exchange, see shmemx_exchange(3). An exchange has edges. Each joins this PE to a
+ * neighbour and carries messages in one direction or both. Iteration: get the send buffer, fill it,
+ * start; compute; wait, read the message, release.
  */
 typedef struct shmemx_exchange *shmemx_exchange_t;
 #define SHMEMX_EXCHANGE_INVALID ((shmemx_exchange_t)0)
 
 typedef struct {
 	int pe;		      /* the neighbour, by its number in the team */
-	int edge;	      /* which of its edges this is, there */
-	size_t send_bytes;    /* of the largest message to it; 0: none are sent */
-	size_t receive_bytes; /* of the largest message from it; 0: none come */
-	int options;	      /* 0, or some of these */
+	int edge;	      /* the neighbour's number of this edge */
+	size_t send_bytes;    /* length of the longest message to it; 0: none are sent */
+	size_t receive_bytes; /* length of the longest message from it; 0: none arrive */
+	int options;	      /* 0, or the SHMEMX_EDGE_ flags below combined */
 } shmemx_edge_t;
 
-#define SHMEMX_EDGE_ONE_SEND_BUFFER 1 /* instead of two: less memory, and the buffer waits for the message before */
-/* each such edge is used once in every iteration, else the job ends with a message */
+/*
+ * One instead of two: saves memory, but the buffer is free only after the message before has left.
+ */
+#define SHMEMX_EDGE_ONE_SEND_BUFFER 1
+/* Each such edge is used once in every iteration; otherwise the job ends with a message. */
 #define SHMEMX_EDGE_EACH_ITERATION 2
 
-/* The edges of an exchange on a grid: to the neighbour upwards and downwards along a dimension. */
+/* The edges of an exchange on a grid, to the upper and the lower neighbour along a dimension. */
 #define SHMEMX_EDGE_UP(dim) (2 * (dim))
 #define SHMEMX_EDGE_DOWN(dim) (2 * (dim) + 1)
 
-/* All edges that carry messages in that direction. */
+/* All edges with messages in that direction. */
 #define SHMEMX_ALL_EDGES (-1)
 
 /* Called by all PEs of the job, like shmem_malloc, also by those without edges. */
@@ -85,18 +91,19 @@ void shmemx_exchange_release(shmemx_exchange_t exchange, int edge);
 void shmemx_exchange_destroy(shmemx_exchange_t exchange);
 
 /*
- * Persistent plans, see shmemx_plan(3): a collective, or an exchange with neighbours, that is prepared once and then started again
- * and again. A start returns at once; what was started is over when test says so or wait returns.
+ * Persistent plans, see shmemx_plan(3): a collective, or an exchange with neighbours, that is
+ * prepared once and then started repeatedly. A start returns at once; the run has ended when test
+ * says so or wait returns.
  */
 typedef struct shmemx_plan *shmemx_plan_t;
 #define SHMEMX_PLAN_INVALID ((shmemx_plan_t)0)
-#define SHMEMX_PLANS 256 /* that a PE may have at once */
+#define SHMEMX_PLANS 256 /* most plans of a PE at a time */
 
-/* What moves a plan between start and wait. */
+/* Executors: what advances a plan between start and wait. */
 #define SHMEMX_PLAN_AUTO 0   /* as SHMEM_PLAN_EXECUTOR says */
-#define SHMEMX_PLAN_LIST 1   /* arrivals do, along a list of commands */
-#define SHMEMX_PLAN_THREAD 2 /* a thread does, one for all plans of the PE */
-#define SHMEMX_PLAN_NIC 3    /* the NIC does, between nodes; a list does what it cannot do */
+#define SHMEMX_PLAN_LIST 1   /* each arrival runs the commands that it releases */
+#define SHMEMX_PLAN_THREAD 2 /* a thread, one for all plans of the PE */
+#define SHMEMX_PLAN_NIC 3    /* the NIC, between nodes; a list for what it cannot do */
 
 typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHMEMX_OR, SHMEMX_XOR } shmemx_op_t;
 typedef enum {
@@ -130,11 +137,11 @@ typedef enum {
 
 typedef struct {
 	int pe;		      /* the neighbour, by its number in the team */
-	int edge;	      /* which of its edges this is, there */
+	int edge;	      /* the neighbour's number of this edge */
 	const void *source;   /* symmetric buffer that is sent to this neighbour */
-	size_t send_bytes;    /* 0: nothing does */
+	size_t send_bytes;    /* 0: nothing is sent */
 	void *dest;	      /* symmetric buffer that receives from this neighbour */
-	size_t receive_bytes; /* 0: nothing does */
+	size_t receive_bytes; /* 0: nothing is received */
 } shmemx_neighbour_t;
 
 int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, int executor,
@@ -155,24 +162,24 @@ void shmemx_plan_wait(shmemx_plan_t plan);
 void shmemx_plan_free(shmemx_plan_t plan);
 
 /*
- * RDMA with events, see shmemx_rdma(3), for memory that is not symmetric. A buffer is plain bytes: send them to whoever is to put to it or get
- * from it, by any means.
+ * RDMA with events, see shmemx_rdma(3), for memory that is not symmetric. A buffer is plain bytes,
+ * which the program sends by any means to the PEs that put to it or get from it.
  */
 typedef struct {
 	uint64_t content[24];
 } shmemx_rdma_buffer_t;
 
-#define SHMEMX_RDMA_EVENTS 65536 /* of a PE that have not been taken, at most */
+#define SHMEMX_RDMA_EVENTS 65536 /* most events of a PE that the program has not taken */
 
-#define SHMEMX_RDMA_SENT 1     /* a put or a message of this PE: its source may be used again */
-#define SHMEMX_RDMA_ARRIVED 2  /* a put of another PE is here */
-#define SHMEMX_RDMA_GOT 3      /* a get of this PE: its data is here */
-#define SHMEMX_RDMA_RECEIVED 4 /* a message is here */
+#define SHMEMX_RDMA_SENT 1     /* a put or a message of this PE: its source may be reused */
+#define SHMEMX_RDMA_ARRIVED 2  /* a put of another PE has arrived */
+#define SHMEMX_RDMA_GOT 3      /* a get of this PE: its data has arrived */
+#define SHMEMX_RDMA_RECEIVED 4 /* a message has arrived */
 
 typedef struct {
 	int kind;
-	int pe;	       /* the other one */
-	uint64_t word; /* what whoever began it gave */
+	int pe;	       /* the other PE */
+	uint64_t word; /* the value that the caller of the operation passed */
 	void *address; /* of the data, in this PE's memory */
 	size_t bytes;
 } shmemx_rdma_event_t;
@@ -201,8 +208,8 @@ int shmemx_stats_read(const char *name, shmemx_stats_t *stats);
 void shmemx_stats_reset(void);
 
 /*
- * A box of an array, such as a face of it, to a buffer and from one: counts elements from first on, along each of dims dimensions
- * of which the last counts fastest. They return the bytes of the box.
+ * Copy a box of an array, such as a face, to a buffer and back: `counts` elements from `first` on,
+ * in `dims` dimensions of which the last counts fastest. They return the bytes of the box.
  */
 size_t shmemx_pack(void *to, const void *array, size_t element, int dims, const size_t *sizes, const size_t *first,
 		   const size_t *counts);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The deprecated collectives on active sets: the routines that the user calls. active_sets.c has the sets. */
+/* The deprecated collectives on active sets: the API routines. active_sets.c has the sets. */
 #include "collectives.h"
 
-/* Within a body: the set that the last parameters name; this PE brings so many bytes. */
+/* Inside a body: the set that the last parameters name, and the bytes of this PE. */
 #define ACTIVE_SET(set, bytes)                                                            \
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);                                        \
 	struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__); \

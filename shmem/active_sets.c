@@ -2,19 +2,21 @@
 /*
  * The deprecated collectives on active sets: PEs start, start + 2^log, ...
  *
- * Programs use a set again and again. So at its first use the members make a team of it, if they find a slot that is
- * free on all of them, and each remembers the team. Calls of a set come one after another, whatever their pSync
- * arrays, unless threads make them at once: where a member may have such threads, each array makes a team of its own.
- * The members agree on all this through pSync. Without a slot, pSync serves every later barrier, too: its first
- * elements count the flags of each round of a dissemination. A member that arrives adds one to its partner's count,
- * and one that waits subtracts one; so a partner that is already in the next call does no harm. The array is zero
- * before and after.
+ * Programs use a set repeatedly. So at its first use the members make it a team, if they find a
+ * slot that is free on all of them, and each remembers the team. Calls of a set follow one another,
+ * whatever their pSync arrays, unless several threads call: if a member may have such threads, each
+ * array gets its own team. The members agree on all this through pSync. Without a slot, pSync
+ * serves every later barrier, too: its first elements count the flags of each round of a
+ * dissemination. A member that arrives adds one to its partner's count, and a member that waits
+ * subtracts one from its own; so a partner that is already in the next call does no harm. The array
+ * is zero before and after.
  */
 #include "collectives.h"
 
 #include <stdlib.h>
 
-#define OFFERS (ROUNDS + 1 + sizeof(struct agreement) / sizeof(long)) /* where the words of an offer lie in pSync */
+/* Position of an offer's words in pSync. */
+#define OFFERS (ROUNDS + 1 + sizeof(struct agreement) / sizeof(long))
 #define OFFERED ((uint64_t)1 << 63)
 #define SLOTS_AT_MOST 32
 
@@ -35,7 +37,7 @@ static struct {
 	atomic_int slots_taken;
 } active_sets;
 
-/* Old programs let all PEs call what only some take part in. */
+/* Old programs let all PEs call a collective of which only some are members. */
 static void warn_of_outsider(int start, int log_stride, int size, const char *routine)
 {
 	static atomic_bool warned;
@@ -48,7 +50,7 @@ static void warn_of_outsider(int start, int log_stride, int size, const char *ro
 			start, log_stride, size);
 }
 
-/* False: the caller is not in the set. */
+/* Returns false if the caller is not in the set. */
 static bool check_active(int start, int log_stride, int size, const long *psync, const char *routine)
 {
 	long stride = log_stride >= 0 && log_stride < 31 ? 1L << log_stride : 0,
@@ -131,7 +133,10 @@ void api_forget_active_sets(void)
 	atomic_store_explicit(&active_sets.slots_taken, 0, memory_order_relaxed);
 }
 
-/* A round further each time, every member hands on what it knows. The last bit shows that a word has come. */
+/*
+ * Twice as far in each round, every member forwards what it knows. The last bit shows that a word
+ * has arrived.
+ */
 static uint64_t and_by_offers(const struct set *set, uint64_t mine)
 {
 	int n = set->group->size, me = set->group->me;

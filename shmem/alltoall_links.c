@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Alltoall and alltoalls on a torus from neighbour to neighbour (comms/collectives/torus_links_alltoall.h). The leader of a node does it for all members
- * there: it reads their sources and writes their dests, where they lie.
+ * Alltoall and alltoalls on a torus from neighbour to neighbour
+ * (comms/collectives/torus_links_alltoall.h). The leader of a node acts for all its members: it
+ * reads their sources and writes their dests directly.
  */
 #include "collectives.h"
 
@@ -11,14 +12,17 @@
 #include "comms/collectives/torus_links_alltoall.h"
 #include "comms/nodes/job_torus.h"
 
-/* What a node has for another one: the blocks of its first member for all members there, then those of the second, and so on. */
+/*
+ * A node's data for another node: the blocks of its first member for all members there, then those
+ * of the second, and so on.
+ */
 struct node_blocks {
 	const struct set *set;
 	const struct set_blocks *blocks;
 	char **dest;
-	char **source; /* both by member of this node */
+	char **source; /* both arrays by member of this node */
 	int members;
-	size_t done; /* in rounds before, of what a node has for another */
+	size_t done; /* bytes of a node's data for another that went in earlier rounds */
 	uint64_t first_number;
 };
 
@@ -29,9 +33,9 @@ static size_t place_in_set(const struct node_blocks *blocks, int node, int membe
 	return (size_t)(levels ? levels->places[levels->first[node] + member] : node);
 }
 
-/* What lies at such a place of what a node has for another one, up to the end of its block. */
+/* The block at a position of a node's data for another one, up to the end of the block. */
 struct block_span {
-	int from, to; /* members of their nodes */
+	int from, to; /* indices in their nodes */
 	size_t within, bytes;
 };
 
@@ -43,7 +47,7 @@ static struct block_span block_span(const struct node_blocks *blocks, size_t at,
 	return (struct block_span){block / blocks->members, block % blocks->members, within, left < most ? left : most};
 }
 
-/* `step`: from element to element of the block. */
+/* `step`: distance between elements of the block. */
 static void move_elements(char *block, size_t step, size_t size, const struct block_span *span, char *packed, bool out)
 {
 	size_t element = span->within / size, part = span->within % size, now;
@@ -90,8 +94,9 @@ static size_t node_block_bytes(const struct set *set, size_t bytes)
 }
 
 /*
- * All nodes have as many members (the caller has seen to that), and a leader reaches its members' memory. Where a cable is dead or
- * slow, the links are those of the torus without it, while direct messages go over it or round it.
+ * All nodes have the same number of members (the caller has checked), and a leader reaches its
+ * members' memory. If a cable is dead or slow, the schedule avoids it, while direct messages use it
+ * or go round it.
  */
 bool set_agree_on_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic memory operations. All types of a width are one to the machine: values travel as the bits of an unsigned
- * word, which also keeps every bit of a float. op and width are constants wherever these are inlined.
+ * Atomic memory operations. The machine treats all types of a width alike: values travel as the
+ * bits of an unsigned word, which also preserves floats. op and width are constants wherever these
+ * functions are inlined.
  */
 #include "api.h"
 
 #include <string.h>
 
-/* An atomic, in parts that fit registers: on the node none of it is ever in memory. */
+/* An atomic, in parts that fit registers: on the node it is never stored to memory. */
 struct amo_kind {
 	enum comms_amo op;
 	unsigned width;
@@ -26,7 +27,9 @@ static struct comms_atomic in_memory(struct amo_kind kind, struct amo_values val
 	return (struct comms_atomic){kind.op, kind.width, values.operand, values.compare};
 }
 
-/* What load and store do not reach, or what is wrong. Apart, so that the others need no stack. */
+/*
+ * Atomics that load and store cannot reach, and errors. Separate, so that the others need no stack.
+ */
 COMMS_APART uint64_t amo_fetch_far(shmem_ctx_t ctx, void *word, struct amo_kind kind, struct amo_values values, int pe,
 				   const char *routine)
 {
@@ -103,7 +106,7 @@ COMMS_INLINE void amo_fetch_nbi(shmem_ctx_t ctx, void *result, struct amo_target
 		return;
 	}
 	old = amo_here(peer, word, here, kind, values);
-	memcpy(result, &old, kind.width); /* the low half is in front, see below */
+	memcpy(result, &old, kind.width); /* the low half comes first, see below */
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are widened by copying them to the front");
@@ -176,7 +179,7 @@ FOR_AMO_TYPES(AMO)
 FOR_AMO_TYPES(ADD)
 FOR_BITS_TYPES(BITWISE)
 
-/* The names before 1.4, on the default context. */
+/* The names before OpenSHMEM 1.4, on the default context. */
 #define OLD(RET, NAME, BODY, ...)                          \
 	API RET pshmem_##NAME(__VA_ARGS__)                 \
 	{                                                  \
@@ -201,7 +204,7 @@ FOR_BITS_TYPES(BITWISE)
 FOR_EXT_TYPES(OLD_EXT)
 FOR_AMO_TYPES(OLD_AMO)
 
-/* The oldest swap of all, on long. */
+/* The oldest swap, for long. */
 #undef shmem_swap
 API long pshmem_swap(long *dest, long value, int pe)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks in a sorted array: a search halves it, and a change moves what lies behind, in a call that has a barrier anyway. */
+/*
+ * Blocks in a sorted array: a binary search finds one, and a change moves the rest, in a call that
+ * has a barrier anyway.
+ */
 #include "block_table.h"
 
 #include <stdio.h>
@@ -11,7 +14,7 @@
 enum { REMEMBERED = 256 }; /* freed blocks */
 
 struct block_table {
-	struct block_record *block; /* by offset */
+	struct block_record *block; /* sorted by offset */
 	size_t count, room;
 	struct block_finding freed[REMEMBERED];
 	size_t frees;
@@ -30,7 +33,7 @@ void block_table_destroy(struct block_table *table)
 	free(table);
 }
 
-/* How many blocks begin at the offset or before it. */
+/* Number of blocks that begin at or before the offset. */
 static size_t count_up_to(const struct block_table *table, size_t offset)
 {
 	size_t low = 0, high = table->count;
@@ -73,7 +76,7 @@ bool block_table_add(struct block_table *table, size_t offset, size_t bytes)
 	return true;
 }
 
-/* The block that begins at the offset; NULL: none does. */
+/* The block that begins at the offset; NULL: none. */
 static struct block_record *find_begin(const struct block_table *table, size_t offset)
 {
 	size_t n = count_up_to(table, offset);
@@ -105,7 +108,7 @@ void block_table_resize(struct block_table *table, size_t offset, size_t bytes)
 		block->bytes = bytes;
 }
 
-/* Of the freed blocks that had this offset, the one that was freed last. */
+/* The most recently freed block with this offset. */
 static const struct block_finding *find_freed(const struct block_table *table, size_t offset)
 {
 	size_t known = table->frees < REMEMBERED ? table->frees : REMEMBERED;
@@ -119,7 +122,7 @@ static const struct block_finding *find_freed(const struct block_table *table, s
 	return NULL;
 }
 
-/* Behind a block and before the next unit, in memory that the block has by rounding? */
+/* Is it behind a block and before the next unit, in memory that rounding added to the block? */
 static bool is_padding(const struct block_record *block, size_t offset)
 {
 	return (offset - block->offset) / BLOCKS_UNIT == (block->bytes - 1) / BLOCKS_UNIT;

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /*
- * For SHMEM_CHECK: which bytes of the heap the program may use. The allocator knows blocks by where they begin, and
- * rounds their sizes; this table finds the block around an offset, to the byte, and remembers what was freed last.
+ * For SHMEM_CHECK: the bytes of the heap that the program may use. The allocator knows blocks only
+ * by their starts, and rounds their sizes. This table finds the block around an offset, exact to
+ * the byte, and remembers recently freed blocks.
  */
 
 struct block_record {
@@ -15,11 +16,11 @@ struct block_record {
 };
 
 enum block_place {
-	BLOCK_INSIDE,	/* of one block, all of the bytes */
-	BLOCK_RUNS_OUT, /* they begin in this block and end behind it */
-	BLOCK_FREED,	/* they begin where this block was, which has been freed */
-	BLOCK_BEHIND,	/* they begin behind this block, and in none */
-	BLOCK_NOWHERE	/* they begin before all blocks */
+	BLOCK_INSIDE,	/* all bytes are in one block */
+	BLOCK_RUNS_OUT, /* the bytes begin in this block and end behind it */
+	BLOCK_FREED,	/* the bytes begin where this block was, which has been freed */
+	BLOCK_BEHIND,	/* the bytes begin behind this block, and in none */
+	BLOCK_NOWHERE	/* the bytes begin before all blocks */
 };
 
 struct block_finding {
@@ -30,13 +31,13 @@ struct block_finding {
 
 struct block_table;
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct block_table *block_table_create(void);
 void block_table_destroy(struct block_table *table);
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 bool block_table_add(struct block_table *table, size_t offset, size_t bytes);
-/* These two do nothing if no block begins at the offset. */
+/* Both do nothing if no block begins at the offset. */
 void block_table_remove(struct block_table *table, size_t offset, const char *routine);
 void block_table_resize(struct block_table *table, size_t offset, size_t bytes);
 

@@ -57,7 +57,7 @@ static void class_of(size_t size, int *coarse, int *fine)
 	}
 }
 
-/* The smallest size from which on every block of its class is at least size. */
+/* The smallest size whose class has only blocks of at least `size`. */
 static size_t round_to_class(size_t size)
 {
 	size_t units = in_units(size);
@@ -137,7 +137,10 @@ static void index_remove(struct blocks *b, uint32_t at)
 	b->taken--;
 }
 
-/* Room for two more descriptors (an allocation makes no more) and an index that is not too full. */
+/*
+ * Makes room for two more descriptors (an allocation makes no more) and keeps the index from
+ * filling up.
+ */
 static bool make_room_for_descriptors(struct blocks *b)
 {
 	uint32_t bigger = b->capacity * 2;
@@ -157,7 +160,7 @@ static bool make_room_for_descriptors(struct blocks *b)
 	b->capacity = bigger;
 	index = malloc(bigger * sizeof *index);
 	if (!index)
-		return true; /* longer chains, nothing worse */
+		return true; /* the chains just grow longer */
 	memset(index, 0xff, bigger * sizeof *index);
 	for (uint32_t slot = 0; slot < b->index_size; slot++)
 		for (uint32_t at = b->index[slot], next; at != NIL; at = next) {
@@ -181,7 +184,7 @@ static uint32_t take_descriptor(struct blocks *b)
 	return at;
 }
 
-/* Cuts a block in two; the second part begins size bytes in and is not on any list. */
+/* Divides a block; the second part begins at `size` and is on no list. */
 static uint32_t split_block(struct blocks *b, uint32_t at, size_t size)
 {
 	uint32_t rest = take_descriptor(b);
@@ -213,7 +216,7 @@ static bool is_free(const struct blocks *b, uint32_t at)
 	return at != NIL && !b->block[at].taken;
 }
 
-/* Puts a block that is on no list among the free ones, merged with its neighbours. */
+/* Adds a block that is on no list to the free ones, merged with its neighbours. */
 static void free_block(struct blocks *b, uint32_t at)
 {
 	b->block[at].taken = false;
@@ -263,7 +266,10 @@ void blocks_destroy(struct blocks *b)
 	free(b);
 }
 
-/* A free block of at least size: any of a class that guarantees it, else the first that fits of size's own. */
+/*
+ * A free block of at least this size: any block of a class that guarantees it, otherwise the first
+ * that fits in the size's own class.
+ */
 static uint32_t find_free(const struct blocks *b, size_t size)
 {
 	uint32_t at;
@@ -292,7 +298,7 @@ static size_t padding(const struct block *block, size_t alignment)
 	return -block->offset & (alignment - 1);
 }
 
-/* Aligned offsets are rare: look at every free block that could be large enough without room to spare. */
+/* Aligned offsets are rare: checks every free block that could be just large enough. */
 static uint32_t find_aligned(const struct blocks *b, size_t size, size_t alignment)
 {
 	uint32_t at = find_free(b, size + alignment - BLOCKS_UNIT);

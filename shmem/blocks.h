@@ -6,12 +6,13 @@
 #include <stddef.h>
 
 /*
- * Which parts of a heap are taken. Offsets only: it never touches the heap, so nothing written there can
- * confuse it, and the same calls give the same offsets on every PE.
+ * Allocates parts of a heap. It works with offsets only and never touches the heap, so that a
+ * program's stores cannot corrupt it, and the same calls give the same offsets on every PE.
  */
 
 #define BLOCKS_NONE ((size_t)-1)
-#define BLOCKS_UNIT 64 /* sizes and offsets are multiples of this: a cache line is never shared by two objects */
+/* Sizes and offsets are multiples of this, so that no two blocks share a cache line. */
+#define BLOCKS_UNIT 64
 
 struct blocks;
 
@@ -21,13 +22,13 @@ void blocks_destroy(struct blocks *blocks);
 /* The offset of a new block, or BLOCKS_NONE. alignment is a power of two. */
 size_t blocks_allocate(struct blocks *blocks, size_t size, size_t alignment);
 
-/* False: no block begins at this offset. */
+/* Returns false if no block begins at this offset. */
 bool blocks_release(struct blocks *blocks, size_t offset);
 
 /* Bytes of the block that begins at offset; BLOCKS_NONE if none does. */
 size_t blocks_size(const struct blocks *blocks, size_t offset);
 
-/* Makes the block smaller or larger where it is. False: there is no room, nothing changed. */
+/* Resizes the block in place. Returns false if there is no room; nothing changed then. */
 bool blocks_resize(struct blocks *blocks, size_t offset, size_t size);
 
 size_t blocks_free_bytes(const struct blocks *blocks);

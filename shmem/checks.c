@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What SHMEM_CHECK finds in collectives: callers that do not agree, a source in the way of dest, a pSync that is in use.
- *
- * Members compare what they were called with while all of them are in the call, so no member is waited for that would not come.
+ * What SHMEM_CHECK finds in collectives: callers that do not agree, a source that overlaps dest, a
+ * pSync in use. Members compare their arguments while all of them are in the call, so no member
+ * waits for one that would not come.
  */
 #include "collectives.h"
 
@@ -13,7 +13,10 @@
 
 /* --- Do the callers agree? --- */
 
-/* Equal on all members for equal things: names by their letters, dest by its place in its segment. */
+/*
+ * Numbers that are equal on all members for equal arguments: names by their letters, dest by its
+ * position in its segment.
+ */
 static long fingerprint(const char *text)
 {
 	unsigned long hash = 5381;
@@ -32,7 +35,10 @@ static long place_in_segment(const void *address)
 	return (long)((const char *)address - comms.segments[segment].base) * COMMS_SEGMENTS + (long)segment;
 }
 
-/* Where several members differ from the first, one complaint is enough: the lowest's, if it can. */
+/*
+ * If several members differ from the first, one message is enough: from the lowest, if it can print
+ * it.
+ */
 static void let_lower_member_speak(const struct set *set, const struct agreement *shown, const struct agreement *first)
 {
 	for (int i = 1; i < set->group->me; i++) {
@@ -124,11 +130,11 @@ void set_check_overlap(const struct set *set, struct set_span dest, struct set_s
 /* --- Is pSync free? --- */
 
 /*
- * What a member does with a pSync, in a word that other members read: the number of its call, whether it only synchronises, the place of the
- * array. 0: it is in no such call.
+ * A member's use of a pSync, in a word that other members read: the number of its call, whether it
+ * only synchronises, the address of the array. 0: it is in no such call.
  */
 #define CALL_BITS 20
-#define PAUSES 16 /* of the first calls; later they become rare */
+#define PAUSES 16 /* for the first calls; later ones become rare */
 #define PLACE_SHIFT (CALL_BITS + 1)
 #define ONLY_SYNC ((uint64_t)1 << CALL_BITS)
 
@@ -148,7 +154,10 @@ static bool is_in_the_way(uint64_t theirs, uint64_t mine)
 void set_check_psync_new(const long *psync, const char *routine)
 {
 	for (int i = 0; i < SHMEM_SYNC_SIZE; i++) {
-		/* Of members that are in the call already: a count of one round or two, or an offer. */
+		/*
+		 * Values from members that are in the call already: a count of one or two rounds,
+		 * or an offer.
+		 */
 		bool early = i < ROUNDS ? psync[i] >= 0 && psync[i] <= 2 : i > ROUNDS && psync[i] < -1;
 
 		if (psync[i] != SHMEM_SYNC_VALUE && !early)
@@ -171,7 +180,7 @@ static void check_psync_values(const struct set *set)
 					 i, set->psync[i], (long)SHMEM_SYNC_VALUE);
 }
 
-/* All others may see it; the lowest of them speaks, if it can. */
+/* All others may see it; the lowest of them reports it, if it can. */
 static _Noreturn void complain_of_use(const struct set *set, int other)
 {
 	if (set->group->me != (other == 0 ? 1 : 0))
@@ -204,7 +213,7 @@ struct psync_use set_psync_take(const struct set *set, bool only_sync)
 	return use;
 }
 
-/* A member stays in the call for a while, so that others who do not wait for it are seen. */
+/* Keeps a member in the call for a while, so that members that do not wait for it are noticed. */
 void set_psync_give_back(struct psync_use *use)
 {
 	if (reorder_random(use->call) % (uint64_t)use->set->group->size == (uint64_t)use->set->group->me)

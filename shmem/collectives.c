@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives on teams: the routines that the user calls. */
+/* Collectives on teams: the API routines. */
 #include "collectives.h"
 
 void api_collectives_start(void)
@@ -11,14 +11,14 @@ void api_collectives_start(void)
 	api_faults_start(api_plans_follow);
 }
 
-/* For calls that are observed or checked. Not inline, so that the usual path saves no registers for it. */
+/* For calls that are observed or checked. Not inline, so that the usual path saves no registers. */
 static __attribute__((noinline)) void team_barrier_observed(shmem_team_t team, bool complete, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	struct set set = set_of_team(team, routine);
 
 	if (complete)
-		comms_complete(); /* first: a member may wait for these puts, and compares only then */
+		comms_complete(); /* first: a member may wait for these puts before it compares */
 	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	comms_sync(set.group);
 	team_watch_plans(set.team, routine);
@@ -61,7 +61,7 @@ API int pshmem_team_sync(shmem_team_t team)
 }
 PROFILED(shmem_team_sync)
 
-/* BEFORE##broadcast##AFTER and the like: a type's name stands before, mem behind. */
+/* BEFORE##broadcast##AFTER and so on: a type's name goes before, mem behind. */
 #define COLLECTIVES(BEFORE, AFTER, TYPE, SIZE)                                                                      \
 	API int pshmem_##BEFORE##broadcast##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, \
 						  int PE_root)                                                      \

@@ -12,23 +12,25 @@
 #include "rte/settings.h"
 
 /*
- * Collectives work on a set: members in order, with a barrier. Two kinds exist: a team, or the leaders of
- * its nodes, whose barrier and scratch are in the team's slot; and an active set of the deprecated interface
- * for which no slot was left, which has nothing but the user's pSync array.
+ * Collectives work on a set: members in order, with a barrier. There are two kinds: a team, or the
+ * leaders of its nodes, with barrier and scratch in the team's slot; and an active set of the
+ * deprecated interface that got no slot, and so has only the user's pSync array.
  *
- * A collective may write to a member's dest as soon as this PE calls it (the program ensures that every dest is ready),
- * but may read a member's source only after that member has entered. So a collective that puts needs one barrier, at the
- * end; one that gets needs a barrier at each end. Between neighbours there is no barrier that could tell anybody else: data goes into a
- * buffer of struct scratch by edge and parity, in as many pieces as it needs, and the receiver copies it (docs/protocols/node.md).
+ * A collective may write to a member's dest as soon as this PE calls it (the program ensures that
+ * every dest is ready), but may read a member's source only after that member has entered. So a
+ * collective that puts needs one barrier, at the end; one that gets needs a barrier at each end. A
+ * collective between neighbours has no barrier: data goes, in as many pieces as it needs, into a
+ * buffer of struct scratch by edge and parity, from which the receiver copies it
+ * (docs/protocols/node.md).
  */
 struct set {
 	struct comms_group *group;
 	struct shmemx_team *team; /* NULL: an active set without a slot */
-	long *psync;		  /* of such a set */
+	long *psync;		  /* of an active set without a slot */
 	const char *routine;
 };
 
-/* Inline: it is a fifth of a small collective on a node. */
+/* Inline because it is a fifth of a small collective on a node. */
 static inline struct set set_of_team(shmem_team_t handle, const char *routine)
 {
 	struct shmemx_team *team = api_team_or_die(handle, routine);
@@ -42,23 +44,26 @@ static inline int set_pe(const struct set *set, int i)
 	return comms_group_pe(set->group, i);
 }
 
-/* The set that an active-set routine names. Complains of sets that are none. */
+/* The set that an active-set routine names. Reports invalid ones. */
 struct set set_of_active(int start, int log_stride, int size, long *psync, const char *routine);
 void api_forget_active_sets(void);
 
 /*
- * Takes a slot that is free on all PEs of the set that want one; COMMS_SLOTS: there is none. PEs that want none
- * call this all the same.
+ * Takes a slot that is free on all PEs of the set that want one; COMMS_SLOTS: there is none. PEs
+ * that want none must call this, too.
  */
 enum slot_wish { SLOT_NOT_FOR_ME, SLOT_IF_FREE, SLOT_NEVER };
 int api_agree_on_slot(const struct set *set, enum slot_wish wish);
 
-/* Makes a team of these PEs of the world, which are those of the set, and takes over the list. NULL: no slot is left. */
+/*
+ * Makes a team of these PEs of the world, the members of the set, and takes ownership of the list.
+ * NULL: no slot is free.
+ */
 struct shmemx_team *api_team_of_list(const struct set *set, int *pes, int me);
 
 void set_sync(const struct set *set);
 
-/* Notes the arguments of the collective that begins now, for the report of a crash. */
+/* Records the arguments of the collective that begins, for crash reports. */
 static inline void set_note(const struct set *set, const void *dest, size_t dest_bytes, const void *source,
 			    size_t source_bytes)
 {
@@ -68,16 +73,16 @@ static inline void set_note(const struct set *set, const void *dest, size_t dest
 /* Completes this PE's puts, then runs a barrier. */
 void set_finish(const struct set *set);
 
-/* The leaders of a team's nodes; the team itself if its members share no node. */
+/* The leaders of a team's nodes, or the team itself if no two members share a node. */
 struct set set_of_leaders(const struct set *set);
 
 /*
- * Finds the torus that the nodes of a team are on, and measures its links: a collective, to be called by all members alike
- * before they use the team's topology, which is NULL if there is none. Does nothing after the first call.
+ * Determines the torus of a team's nodes, and measures its links. A collective: all members call it
+ * before they use the team's topology, which is NULL if there is none. Later calls do nothing.
  */
 void set_prepare_topology(const struct set *set);
 
-#define SET_WATCHED_FROM (64UL << 10) /* bytes: less does not count */
+#define SET_WATCHED_FROM (64UL << 10) /* bytes; smaller collectives do not count */
 /*
  * Checks the cables of a team's topology together with all members, if enough bytes have moved since the last check.
  * All members call this alike, once in a collective that moves so many bytes and before they choose trees. Does nothing
@@ -86,15 +91,21 @@ void set_prepare_topology(const struct set *set);
 void set_check_cables_before(const struct set *set, size_t bytes);
 /* The same after the bytes have moved; checks only if the team is at rest. True if it has checked. */
 bool set_check_cables_after(const struct set *set, size_t bytes, bool at_rest);
-/* Is the team on a torus whose cables may be checked? All members have the same answer. */
+/* Is the team on a torus whose cables can be checked? All members get the same answer. */
 bool set_watches(const struct set *set);
 /* Prints the cables that have changed. */
 void set_print_faults(const struct set *set);
 
-/* Makes the plans of a team again whose trees were chosen before its topology last changed: a collective, for a team with a topology. */
+/*
+ * Rebuilds the plans of a team whose trees were chosen before its topology last changed. A
+ * collective, for a team with a topology.
+ */
 void api_plans_follow(const struct set *set);
 
-/* Follows each barrier and sync of a team that the user calls: programs that only start plans have no other collective to notice cables in. */
+/*
+ * Called after each barrier and sync of a team by the program: programs that only start plans have
+ * no other collective in which to notice cables.
+ */
 void api_plans_watch(struct shmemx_team *team, const char *routine);
 static inline void team_watch_plans(struct shmemx_team *team, const char *routine)
 {
@@ -102,13 +113,13 @@ static inline void team_watch_plans(struct shmemx_team *team, const char *routin
 		api_plans_watch(team, routine);
 }
 
-/* out[i] = low[i] op high[i], low from the lower member. */
+/* out[i] = low[i] op high[i]; low is from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);
 
 /*
- * With SHMEM_CHECK set: do all members call the same routine with the same two numbers and the same dest? Ends the job with a
- * message where one differs from the first member. The names belong to the numbers; NULL: there is no such number. A dest
- * that need not be symmetric is given as NULL.
+ * With SHMEM_CHECK set: ends the job with a message if a member's routine, its two numbers or its
+ * dest differ from the first member's. The names are those of the numbers; NULL: there is no such
+ * number. dest is NULL if it need not be symmetric.
  */
 void set_must_agree(const struct set *set, const char *name, long value, const char *name2, long value2,
 		    const void *dest);
@@ -121,8 +132,8 @@ static inline void set_check_agreement(const struct set *set, const char *name, 
 }
 
 /*
- * With SHMEM_CHECK set: ends the job where source or dest is no block of the heap, and where they overlap, unless they may be the same and
- * are.
+ * With SHMEM_CHECK set: ends the job if source or dest is not in a block of the heap, or if they
+ * overlap. They may be equal if the routine allows that.
  */
 struct set_span {
 	const void *data;
@@ -131,11 +142,11 @@ struct set_span {
 void set_check_overlap(const struct set *set, struct set_span dest, struct set_span source, bool may_be_same);
 
 /*
- * With SHMEM_CHECK set: is the pSync of an active set free, and SHMEM_SYNC_VALUE? Call the first before the set is known for the first
- * time, the others at the beginning and the end of each call.
+ * With SHMEM_CHECK set: is the pSync of an active set unused, and SHMEM_SYNC_VALUE? Call the first
+ * before the set is first determined, the others at the start and the end of each call.
  */
 struct psync_use {
-	const struct set *set; /* NULL: nothing is checked */
+	const struct set *set; /* NULL: checks nothing */
 	uint64_t call;
 };
 void set_check_psync_new(const long *psync, const char *routine);
@@ -158,7 +169,7 @@ void api_broadcasts_start(void);
 void api_reductions_start(void);
 void api_gathers_start(void);
 void api_alltoalls_start(void);
-/* follow is called at the end of each check of the cables, by all members of the team. */
+/* All members of the team call `follow` at the end of each check of the cables. */
 void api_faults_start(void (*follow)(const struct set *set));
 
 /*
@@ -179,14 +190,20 @@ struct set_trees set_agree_on_reduce_trees(const struct set *set, size_t bytes, 
 bool set_agree_on_ring_allreduce(const struct set *set, size_t bytes, bool shared,
 				 const struct torus_tree_choice *trees);
 
-/* Combines elements of a type, and sets their size; NULL: the type lacks the operation. */
+/*
+ * Returns the function that combines elements of a type, and their size; NULL: the type lacks the
+ * operation.
+ */
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
 
-/* The same word by word; false: the elements cannot be combined so. */
+/* The same for words; returns false if the elements cannot be combined as words. */
 struct words_method;
 bool set_find_method(combine_t *combine, struct words_method *method);
 
-/* The whole collective for one member; shmem/collectives.c has the routines that call them. Sizes are in bytes unless they are counts. */
+/*
+ * The complete collectives of one member; shmem/fortran_collectives.c has the routines that call
+ * them. Sizes are in bytes, counts in elements.
+ */
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
 void set_collect(const struct set *set, void *dest, const void *source, size_t bytes);
@@ -208,10 +225,16 @@ struct scan {
 };
 void set_scan(struct scan *scan);
 
-/* Each member puts a block to every member's dest: the same block or, with a step, one for each. A barrier follows. */
+/*
+ * Each member puts a block to every member's dest: the same one, or with a step, a different one to
+ * each. A barrier follows.
+ */
 void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
 
-/* The same with blocks of one size, the lowest member's first at dest. On return this member has its blocks; others may not have theirs. */
+/*
+ * The same with blocks of equal size, the lowest member's first in dest. On return this member has
+ * all blocks, but others may not.
+ */
 void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
 
 /*
@@ -220,7 +243,7 @@ void set_exchange_blocks(const struct set *set, char *dest, const char *source, 
  * of members.
  */
 bool set_agree_on_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced);
-/* A block for each member: elements of so many bytes, and how far it is from one to the next. */
+/* A block for each member: the size of an element, and the distance between elements. */
 struct set_blocks {
 	char *dest;
 	const char *source;
@@ -229,26 +252,32 @@ struct set_blocks {
 };
 void set_alltoall_by_links(const struct set *set, const struct set_blocks *blocks);
 
-/* The and of the members' values; the last bit does not count. */
+/* The bitwise and of the members' values, except for the last bit. */
 uint64_t set_and(const struct set *set, uint64_t mine);
 uint64_t set_reduce_and(const struct set *team, uint64_t mine);
-/* The greatest of the values of a team's members. */
+/* The maximum of the values of a team's members. */
 uint64_t set_max(const struct set *team, uint64_t mine);
-/* Replaces each word by the result over the team's members. The words need not be symmetric memory. */
+/* Replaces each word by its reduction over the team's members. The words need not be symmetric. */
 enum set_operation { SET_SUM, SET_LEAST, SET_MOST };
 void set_reduce_words(const struct set *team, uint64_t *words, size_t count, enum set_operation operation);
 
-#define ROUNDS 24	     /* 2^22 members, one round to fold in the odd ones, one to send them the result */
-#define PIECE_BYTES 2048     /* of a small exchange between two members */
-#define ROW_BYTES 8192	     /* that the members of a node lay out for each other */
-#define COUNTS 1024	     /* sizes that members exchange at a time */
-#define BROADCASTS 32	     /* outstanding at once */
-#define ALLTOALL_BYTES 24576 /* that the members of a node exchange with all others through their leader */
-#define NODES_AT_ONCE 1024   /* that do so */
+/*
+ * For 2^22 members, and two more for an odd number: one to fold members in, one to send them the
+ * result.
+ */
+#define ROUNDS 24
+#define PIECE_BYTES 2048 /* a small message between two members */
+#define ROW_BYTES 8192	 /* source that a member shows to the other members of its node */
+#define COUNTS 1024	 /* sizes that members exchange at a time */
+#define BROADCASTS 32	 /* outstanding at once */
+/* That the members of a node exchange with all others through their leader. */
+#define ALLTOALL_BYTES 24576
+#define NODES_AT_ONCE 1024 /* that exchange in this way */
 
 /*
- * A small piece comes in one line with the word that shows it. Only for collectives in which each member waits for each other one, directly or
- * through others: then a slot of the piece before the last is free again (docs/protocols/node.md). Others need words of their own.
+ * A small piece and the word that shows it share one line. Only for collectives in which each
+ * member waits for every other one, directly or through others: the slot of the piece before the
+ * last is then free again (docs/protocols/node.md). Other collectives need their own words.
  */
 #define SMALL_PIECE 48
 struct piece_slot {
@@ -257,44 +286,53 @@ struct piece_slot {
 };
 _Static_assert(sizeof(struct piece_slot) == 64, "one line");
 
-/* What a member called with, for the others to compare; of an active set without a slot, at the end of pSync. */
+/*
+ * The arguments of a member's call, for comparison by the others; for an active set without a slot,
+ * at the end of pSync.
+ */
 struct agreement {
 	long routine, value, value2, dest;
 };
 
 struct plan_block {
-	uint64_t ports, staging, edges; /* where they are in the memory of plans, and how many edges */
+	uint64_t ports, staging, edges; /* positions in the memory of plans, and number of edges */
 	uint64_t ready_queue;		/* of this member's NIC: see comms/core/sessions.h */
 };
 
 /*
- * Every member of a team has this in the team's slot; docs/protocols/node.md lists who may write what when. Numbers that come with
- * a word are counts of calls, or of pieces, which grow alike in all members. Most of COMMS_SCRATCH_BYTES (comms/core/system.h) is in use: it
- * may grow, at the price of so much more for each team, with COMMS_SLOT_BYTES.
+ * Every member of a team has this in the team's slot. docs/protocols/node.md lists who may write
+ * which field when. The number stored in a word counts calls, or pieces, and grows alike on all
+ * members. The struct fills most of COMMS_SCRATCH_BYTES (comms/core/system.h); to grow, it needs a
+ * larger COMMS_SLOT_BYTES, which every team pays for.
  */
 struct scratch {
 	struct agreement agreement;
-	char called[64];				     /* the routine whose arguments are compared */
+	/* Routine whose arguments are compared. */
+	char called[64];
 	_Atomic uint64_t psync_use;			     /* see checks.c */
-	struct plan_block plan;				     /* of the plan that is being made */
+	struct plan_block plan;				     /* of the plan being made */
 	_Alignas(64) _Atomic uint64_t broadcast[BROADCASTS]; /* by the number of the broadcast */
-	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];  /* by round; the last: along the ring */
-	_Atomic uint64_t gathered_by_lines[ROUNDS];	     /* by round, from above and from below */
-	struct piece_slot slot[2][ROUNDS];		     /* by the parity of a piece, and by round */
-	/* by node: the number of the last alltoall its part came of */
+	/* By round; the last one: along the ring. */
+	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];
+	_Atomic uint64_t gathered_by_lines[ROUNDS]; /* by round, from above and from below */
+	/* By the parity of the piece, and by round. */
+	struct piece_slot slot[2][ROUNDS];
+	/* By node: the number of the last alltoall whose part arrived. */
 	_Atomic uint64_t arrived[NODES_AT_ONCE];
-	/* Words end here: what follows need not be clear when a team gets it. */
+	/* Words end here: a new team need not clear the fields below. */
 	_Alignas(64) char row[ROW_BYTES];    /* this member's source */
-	_Alignas(64) char result[ROW_BYTES]; /* what the members of its node get */
+	_Alignas(64) char result[ROW_BYTES]; /* for the members of this PE's node */
 	_Alignas(64) uint64_t counts[COUNTS];
-	_Alignas(64) char piece[2][ROUNDS][PIECE_BYTES]; /* those that do not fit in their slots */
-	_Alignas(64) char out[ALLTOALL_BYTES];		 /* what this leader's node sends to others in an alltoall */
-	char in[2][ALLTOALL_BYTES];			 /* what they send, by the parity of its number */
-	_Alignas(64) char window[ALLTOALL_BYTES];	 /* packed elements of others */
+	_Alignas(64) char piece[2][ROUNDS][PIECE_BYTES]; /* pieces that do not fit in their slots */
+	/* Data of this leader's node for other nodes in an alltoall. */
+	_Alignas(64) char out[ALLTOALL_BYTES];
+	/* Data from other nodes, by the parity of its number. */
+	char in[2][ALLTOALL_BYTES];
+	_Alignas(64) char window[ALLTOALL_BYTES]; /* packed elements of other members */
 };
 _Static_assert(sizeof(struct scratch) <= COMMS_SCRATCH_BYTES, "the scratch holds it all");
 
-/* Where the others put a piece for me. */
+/* The address where other members put a piece for this one. */
 static inline char *piece_place(struct scratch *scratch, uint64_t epoch, int round, size_t bytes)
 {
 	return bytes <= SMALL_PIECE ? scratch->slot[epoch & 1][round].small : scratch->piece[epoch & 1][round];
@@ -316,7 +354,7 @@ static inline struct scratch *scratch_of(const struct shmemx_team *team, int pe)
 	return (struct scratch *)comms_system_of(pe)->slot[team->group.slot].scratch;
 }
 
-/* Where a PE whose memory is here has what is at this address of mine. */
+/* The address in another PE's memory on this node that corresponds to this one. */
 static inline char *set_memory_of(const void *address, int pe)
 {
 	struct comms_peer *peer;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts and sessions. A context names the team whose numbers its operations use, and has a channel of its own, so that
- * its fence and its quiet are about what was done on it. A private or serialised one has a private channel.
+ * Contexts and sessions. A context names the team whose numbers its operations use, and has its own
+ * channel, so its fence and quiet cover its own operations. A private or serialised context has a
+ * private channel.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static struct {
 	struct shmemx_ctx *left; /* by teams that were destroyed before them */
 } contexts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct shmemx_team no_team; /* of contexts that were destroyed */
+static struct shmemx_team no_team; /* of destroyed contexts */
 
 void api_complain_of_context(shmem_ctx_t ctx, const char *routine)
 {
@@ -155,7 +156,7 @@ API void pshmem_ctx_destroy(shmem_ctx_t ctx)
 }
 PROFILED(shmem_ctx_destroy)
 
-/* The handle by which the user knows a team: the predefined ones have constants. */
+/* The user's handle of a team: the predefined teams have constants. */
 static shmem_team_t handle_of(struct shmemx_team *team)
 {
 	if (team == &api_world)
@@ -177,7 +178,7 @@ API int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
 }
 PROFILED(shmem_ctx_get_team)
 
-/* Hints about operations to come, of which nothing here depends. */
+/* Hints about later operations, which the library does not use. */
 API void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config,
 				  long config_mask)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the ways of collecting share. */
+/* Shared by the algorithms of collect and fcollect. */
 #ifndef API_GATHER_H
 #define API_GATHER_H
 
 #include "collectives.h"
 #include "comms/collectives/torus_allgather.h"
 
-/* Where the block of each member lies in dest: all of one size, or at[i] to at[i + 1]. */
+/* The position of each member's block in dest: blocks of one size, or at[i] to at[i + 1]. */
 struct layout {
 	size_t each;
 	const size_t *at;
-	int first, last; /* only the members in this range have one */
+	int first, last; /* only members in this range have a block */
 };
 
 static inline size_t block_at(const struct layout *layout, int i)
@@ -31,28 +31,37 @@ static inline size_t layout_bytes(const struct layout *layout)
 			  : (size_t)(layout->last - layout->first) * layout->each;
 }
 
-/* Blocks of this leader's dest that go to the same place of another one's; those side by side in one message. */
+/*
+ * Blocks of this leader's dest for the same position of another leader's; adjacent ones leave in
+ * one message.
+ */
 struct parcel {
 	const struct set *set;
 	const struct layout *layout;
 	char *dest;
 	int pe;
-	size_t at, bytes; /* gathered and not sent yet */
-	bool begun;	  /* some are sent */
+	size_t at, bytes; /* collected and not sent yet */
+	bool begun;	  /* some blocks have been sent */
 };
 
 /* Adds the blocks of a node's members. */
 void parcel_add_node(struct parcel *parcel, int node);
-/* Sends it all, and then the flag. The parcel is empty again. */
+/* Sends all blocks, and then the flag. The parcel is then empty. */
 void parcel_send_with(struct parcel *parcel, struct comms_flag flag);
 
-/* The next of a node's blocks as they lie in dest, those that are side by side together: from the i-th member of all nodes on, before end. */
+/*
+ * The next adjacent blocks of a node as they lie in dest: from the i-th member of all nodes on,
+ * before end.
+ */
 struct torus_gathering_run gather_next_run(const struct comms_levels *levels, const struct layout *layout, int *i,
 					   int end);
 
-/* On a torus that is not whole: in how many broadcasts the trees do it, if they are faster than one ring, or forced; else 0. */
+/*
+ * For a torus that is not whole: the number of broadcasts in which trees do it, if they are faster
+ * than one ring, or forced; otherwise 0.
+ */
 int gather_trees_pay(const struct set *set, const struct layout *layout, struct torus_topology *topology, bool forced);
-/* Call on node leaders only. Takes as many numbers of the torus' collectives as there are broadcasts. */
+/* Call on node leaders only. Uses one number of the torus' collectives per broadcast. */
 void gather_by_trees(const struct set *set, const struct layout *layout, char *dest, uint64_t number);
 
 bool gather_lines_fit(const struct torus_topology *topology);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Little data along the lines of a torus, axis by axis, from the last one, whose nodes have places side by side. In each round of an axis a leader sends what it has of its line both upwards and
- * downwards, so that all have three times as much; the next round goes three times as far. Of the axes before it has everything.
+ * Little data along the lines of a torus, axis by axis, beginning with the last, whose nodes have
+ * consecutive places. In each round of an axis a leader sends its data of the line both upwards and
+ * downwards, so that all have three times as much; the next round goes three times as far. A leader
+ * already has everything of the axes done before.
  */
 #include "gather.h"
 
@@ -59,7 +61,10 @@ static int least_of(int a, int b)
 	return a < b ? a : b;
 }
 
-/* In the round that begins with `have` coordinates of a line: how many come from above, and how many from below. */
+/*
+ * In the round that begins with `have` coordinates of a line: the numbers that arrive from above
+ * and from below.
+ */
 struct coming {
 	int above, below;
 };
@@ -98,7 +103,10 @@ static int place_in_line(const struct line *line, int coordinate)
 	return here + (around - line->me) * line->stride;
 }
 
-/* What this leader has of some coordinates: of the axes before, which have the lower places, all. */
+/*
+ * This leader's data of some coordinates: everything of the axes done before, whose places are
+ * consecutive.
+ */
 static void send_coordinates(const struct line *line, int first, int count, int to, _Atomic uint64_t *word)
 {
 	const struct torus_topology *topology = line->topology;
@@ -114,7 +122,7 @@ static void send_coordinates(const struct line *line, int first, int count, int 
 	parcel_send_with(&parcel, (struct comms_flag){word, line->set->team->gathers});
 }
 
-/* The first word is set by the one above. */
+/* The upper neighbour sets the first word. */
 static void exchange_round(const struct line *line, int have, _Atomic uint64_t *words)
 {
 	struct coming coming = coming_in_round(line->size, have);

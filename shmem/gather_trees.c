@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collecting where cables or nodes of the torus are missing: what lies side by side of a node's blocks goes down disjoint trees to all other
- * nodes, one broadcast after the other. A node begins with the next one when it has the last, so they overlap.
+ * Collecting with missing cables or nodes of the torus: adjacent blocks of a node go down disjoint
+ * trees to all other nodes, in one broadcast after another. A node begins the next broadcast when
+ * it has the last, so they overlap.
  */
 #include "gather.h"
 
-#define TREES_ON 64 /* places; on more, to search for trees from each of them takes too long */
+#define TREES_ON 64 /* places; on more, searching trees from each of them takes too long */
 
 static struct torus_tree_choice trees_from(struct torus_topology *topology, struct torus_task *task, int node)
 {
@@ -14,7 +15,7 @@ static struct torus_tree_choice trees_from(struct torus_topology *topology, stru
 	return torus_topology_trees(topology, TORUS_TREES_ANY, task);
 }
 
-/* Where the blocks of a node begin and end in the list of the members by node. */
+/* First and last index of a node's blocks in the list of members by node. */
 static int blocks_begin(const struct comms_levels *levels, int node)
 {
 	return levels ? levels->first[node] : node;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Symmetric memory: every PE makes the same calls, so every PE's allocator comes to the same offsets. */
+/*
+ * Symmetric memory: every PE makes the same calls, so every PE's allocator returns the same
+ * offsets.
+ */
 #include "api.h"
 
 #include <shmemx_binding.h>
@@ -18,8 +21,8 @@ static struct {
 	struct blocks *blocks;
 	size_t reported[MOST_REPORTED]; /* sizes for which the heap has been reported as exhausted */
 	int reported_count;
-	bool reported_now;	    /* the allocation that failed last, by this PE */
-	size_t reported_alignments; /* a bit each */
+	bool reported_now;	    /* this PE has reported the last failed allocation */
+	size_t reported_alignments; /* one bit each */
 } heap;
 
 void api_heap_start(void)
@@ -40,8 +43,8 @@ void api_heap_stop(void)
 }
 
 /*
- * A program that looks for the largest size it can have asks often; more different sizes than there is room for show
- * nothing new.
+ * A program that searches for its largest possible size asks often; beyond this many different
+ * sizes, reports tell nothing new.
  */
 static bool was_reported(size_t size)
 {
@@ -65,7 +68,7 @@ static void describe_exhausted(size_t wanted, char *line, size_t length)
 		 text_size(blocks_largest(heap.blocks), largest), setting_text(SETTING_SYMMETRIC_SIZE));
 }
 
-/* All PEs fail alike; one line for the job and size. */
+/* All PEs fail alike: one line for the job and size. */
 static void report_exhausted(size_t wanted, const char *routine)
 {
 	char line[320];
@@ -88,8 +91,8 @@ API void shmemx_binding_no_room(size_t size)
 }
 
 /*
- * Heaps begin at different addresses, so that beyond this an offset that suits one PE does not suit another. One line for the job and alignment,
- * which is a power of two.
+ * Heaps begin at different addresses, so a larger alignment would give different offsets on
+ * different PEs. One line for the job and alignment, which is a power of two.
  */
 static void report_alignment(size_t alignment, const char *routine)
 {
@@ -167,7 +170,7 @@ static void *allocate_aligned(size_t alignment, size_t size, const char *routine
 	return heap_allocate(alignment, size, "alignment", (long)alignment, routine);
 }
 
-/* The zeros are there before anyone leaves: a put that comes early must not be wiped out. */
+/* Clears the memory before any PE leaves, so that it cannot erase an early put. */
 static void *allocate_zeroed(size_t count, size_t size, const char *routine)
 {
 	COMMS_CALL(routine, count * size, COMMS_NOBODY);
@@ -199,7 +202,7 @@ static void heap_release(void *ptr, const char *routine)
 	heap_give_back(offset, routine);
 }
 
-/* Others may still put into the old block until they have come here, too: hence a barrier before the move. */
+/* Other PEs may put into the old block until they get here: hence a barrier before the move. */
 static void *heap_reallocate(void *ptr, size_t size, const char *routine)
 {
 	COMMS_CALL(routine, size, COMMS_NOBODY);
@@ -257,7 +260,7 @@ API void *pshmem_align(size_t alignment, size_t size)
 }
 PROFILED(shmem_align)
 
-/* Hints say how memory will be used; all of ours serves every use alike. */
+/* Hints say how memory will be used; this heap suits every use. */
 API void *pshmem_malloc_with_hints(size_t size, long hints)
 {
 	return heap_allocate(BLOCKS_UNIT, size, "hints", hints, __func__);

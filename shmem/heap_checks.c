@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What SHMEM_CHECK finds of the heap: an address that is in no block, or data that is in more than one.
+ * What SHMEM_CHECK finds in the heap: an address in no block, or data in more than one.
  *
- * The blocks of this PE stand for those of all. Every PE has taken a block before shmem_malloc returns on any, and no
- * PE gives one back before all have called shmem_free. So what a correct program uses on another PE is a block here.
+ * The blocks of this PE stand for those of all. Every PE has allocated a block before shmem_malloc
+ * returns on any, and no PE frees one before all have called shmem_free. So any block that a
+ * correct program uses on another PE also exists here.
  */
 #include "heap_checks.h"
 
@@ -15,7 +16,7 @@
 #include "rte/text/caller.h"
 
 static struct {
-	pthread_mutex_t lock; /* other threads put while one allocates */
+	pthread_mutex_t lock; /* other threads may put during an allocation */
 	struct block_table *table;
 } heap_checks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -29,7 +30,7 @@ static struct block_finding find_block(size_t offset, size_t bytes)
 	return found;
 }
 
-/* All PEs often make this mistake alike. */
+/* All PEs often make this mistake together. */
 static _Noreturn void complain_of_place(const struct block_finding *found, size_t offset, size_t bytes,
 					const char *text, const char *routine)
 {
@@ -107,7 +108,7 @@ void heap_checks_take(size_t offset, size_t bytes, const char *routine)
 		rte_die(routine, "SHMEM_CHECK: no memory to note a block");
 }
 
-/* The name is that of the program's language, which only the stack of this call shows. */
+/* The name in the program's language, which only the stack of this call shows. */
 void heap_checks_release(size_t offset, const char *routine)
 {
 	char name[128];

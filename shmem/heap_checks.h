@@ -4,7 +4,10 @@
 
 #include <stddef.h>
 
-/* With SHMEM_CHECK, the heap notes its blocks here, and comms.check_block compares addresses with them. */
+/*
+ * With SHMEM_CHECK, the heap records its blocks here, and comms.check_block compares addresses with
+ * them.
+ */
 void heap_checks_start(void);
 void heap_checks_stop(void);
 void heap_checks_take(size_t offset, size_t bytes, const char *routine);

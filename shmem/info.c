@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who and where: PE numbers, what can be reached, what the library is. */
+/* Queries: PE numbers, accessibility, version. */
 #include "api.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ API void pshmem_info_get_name(char *name)
 }
 PROFILED(shmem_info_get_name)
 
-/* For tools that put themselves in between; there is nothing for the library to do. */
+/* For tools that replace this routine; the library does nothing. */
 API void pshmem_pcontrol(int level, ...)
 {
 	(void)level;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Coming up and going down.
- *
- * Initialise calls nest; only the last finalize lets go. A program may end without it in four ways, which the
- * handler that runs at exit distinguishes: start_pes needs none (we finalize for it), shmem_global_exit
- * wants none, a child of fork has nothing to finalize, and anything else is a mistake that we name.
+ * Start and end. Initialise calls nest; only the last finalize releases everything. A program may
+ * end without it in four ways, which the exit handler distinguishes: start_pes needs none (the
+ * handler finalizes), shmem_global_exit wants none, a child of fork has nothing to finalize, and
+ * anything else is an error, which the handler reports.
  */
 #include "api.h"
 
@@ -19,7 +18,8 @@
 #include "comms/wait/deadlock.h"
 #include "comms/wait/writers.h"
 
-enum { PATIENCE = 5 }; /* s, of a PE that ends without shmem_finalize, for all others to end so, too */
+/* Seconds that a PE that ends without shmem_finalize waits for all others to end so, too. */
+enum { PATIENCE = 5 };
 
 static struct {
 	pthread_mutex_t lock;
@@ -30,7 +30,7 @@ static struct {
 	int exit_status;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Only handlers that run before the libraries begin to go down receive the exit status. */
+/* Only handlers that run before the libraries stop receive the exit status. */
 static void note_exit_status(int status, void *unused)
 {
 	(void)unused;
@@ -41,8 +41,9 @@ static void start_rte(const char *routine)
 {
 	switch (rte_init()) {
 	case RTE_OK: break;
+	/* All PEs have the same problem, and this launcher may let all of them report it. */
 	case RTE_NO_LAUNCHER_PMIX:
-		if (rte.pe == 0) /* all PEs have the same problem, and this launcher may let all of them say so */
+		if (rte.pe == 0)
 			rte_report(routine,
 				   "the launcher (%s) gave this process no PMIx; use oshrun, Open MPI's mpirun, "
 				   "prterun or srun --mpi=pmix",
@@ -80,7 +81,7 @@ static void start_library(const char *routine)
 	api_print_start(); /* last: it reports what all the others found */
 }
 
-/* The level in force: what the first initialise call asked for; any is possible. */
+/* The level in force: what the first initialise call asked for; all levels are possible. */
 static void initialise(int requested, const char *routine)
 {
 	pthread_mutex_lock(&library.lock);
@@ -169,19 +170,21 @@ API void pshmem_global_exit(int status)
 {
 	comms_check_up(__func__);
 	atomic_store_explicit(&library.global_exit, true, memory_order_seq_cst);
-	exit(status); /* runs the program's handlers; at_exit comes last and notifies the launcher */
+	exit(status); /* runs the program's handlers; at_exit runs last and notifies the launcher */
 }
 PROFILED(shmem_global_exit)
 
-/* The routine is the caller's word: it knows better than caller_name what the program called. */
+/*
+ * The caller passes the routine, because it knows better than caller_name what the program called.
+ */
 API void shmemx_binding_die(const char *routine, const char *text)
 {
 	rte_die_together(NULL, "%s: %s", routine, text);
 }
 
 /*
- * Runs after the program's own handlers and before the libraries we stand on are taken down. (A handler that a
- * constructor registers would run too late for that.)
+ * Runs after the program's own handlers and before the libraries beneath are finalized. (A handler
+ * registered by a constructor would run too late.)
  */
 __attribute__((destructor)) static void at_exit(void)
 {

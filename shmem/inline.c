@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs see that are compiled with SHMEMX_INLINE: the table of include/shmemx_inline.h.in. comms fills in a PE at the first
- * contact, unless all calls go to the library: then it stays zero.
+ * The table of include/shmemx_inline.h.in, for programs compiled with SHMEMX_INLINE. comms fills in
+ * a PE at the first contact, unless all calls go to the library: then it stays zero.
  */
 #include "api.h"
 
@@ -10,7 +10,7 @@
 
 #include "rte/settings.h"
 
-/* The linker may place the table in the program: all access to it is by this name. */
+/* The linker may place the table in the program: all accesses use this name. */
 API struct shmemx_inline_table shmemx_inline_1;
 
 _Static_assert(sizeof(struct shmemx_inline_peer) == 64, "programs know its size");

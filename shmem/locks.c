@@ -2,14 +2,18 @@
 /*
  * Locks: a queue of waiting PEs, first come first served, each waiting on its own memory.
  *
- * A lock is one long, and every PE has its own copy. Two halves:
- *   tail    (used on the lock's home PE only) the last PE in the queue, plus one; 0: the lock is free
- *   link    (used on every PE that queues) who comes after me, plus one; the top bit: I still wait
+ * A lock is one long, and every PE has its own copy, in two halves:
  *
- * set     link = WAIT; before = swap(home.tail, me); if there was one: its link |= me, wait until my WAIT is gone
- * clear   if nobody is linked behind me and tail is still me, tail = 0; else wait for the link, take the next one's WAIT away
+ * tail    (used on the lock's home PE only) the last PE in the queue, plus one; 0: the lock is free
+ * link    (used on every PE that queues) the PE behind this one, plus one; the top bit, WAIT: this
+ *         PE still waits
  *
- * The home is spread over the PEs by the lock's address, so that many locks do not crowd one PE.
+ * set     link = WAIT; before = swap(home.tail, me); if there was one: its link |= me, wait until
+ *         my WAIT is gone
+ * clear   if nobody is linked behind me and tail is still me, tail = 0; else wait for the link,
+ *         take the next one's WAIT away
+ *
+ * Homes are spread over the PEs by the lock's address, so that many locks do not load one PE.
  */
 #include "api.h"
 #include "comms/wait/wait.h"
@@ -65,7 +69,10 @@ API int pshmem_test_lock(long *lock)
 	struct lock_word *word = (struct lock_word *)lock;
 	int home = home_of(lock, __func__);
 
-	/* Nobody links behind a PE that is not the tail: the link may be prepared before we know. */
+	/*
+	 * No PE links behind a PE that is not the tail, so the link can be prepared before the swap
+	 * returns.
+	 */
 	if (comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_FETCH, 4, 0, 0}, home, __func__) != 0)
 		return 1;
 	__atomic_store_n(&word->link, 0, __ATOMIC_RELAXED);
@@ -74,7 +81,7 @@ API int pshmem_test_lock(long *lock)
 }
 PROFILED(shmem_test_lock)
 
-/* What was done under the lock is complete before the next one has it. */
+/* Completes what was done under the lock before the next PE has it. */
 API void pshmem_clear_lock(long *lock)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
@@ -93,9 +100,11 @@ API void pshmem_clear_lock(long *lock)
 		if (tail == 0)
 			rte_die(__func__, "lock=%p is not held by anyone", (void *)lock);
 		hang_note_word(__func__, &word->link, sizeof word->link, false, "!=", 0);
-		COMMS_WAIT(word, __atomic_load_n(&word->link, __ATOMIC_RELAXED) != 0); /* someone is about to link */
+		/* A PE is about to link itself. */
+		COMMS_WAIT(word, __atomic_load_n(&word->link, __ATOMIC_RELAXED) != 0);
 	}
-	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_ACQUIRE); /* it linked itself after it said that it waits */
+	/* It linked itself after setting its WAIT. */
+	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_ACQUIRE);
 	comms_amo(&word->link, (struct comms_atomic){COMMS_AND, 4, ~WAIT, 0}, (int)next - 1, __func__);
 	comms_fence();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How two elements of each type are combined by each operation. */
+/* How each operation combines two elements of each type. */
 #include "operators.h"
 
 #include "words.h"
@@ -24,7 +24,7 @@ FOR_SUM_TYPES(SUM_COMBINE)
 
 FOR_SIGNED_LOGIC(LOGIC_COMBINE)
 
-/* The types of the table by the codes that the user gives. */
+/* The types of the table by the user's codes. */
 #define CODE(NAME, CODE) CODE_##NAME = SHMEMX_##CODE,
 enum { FOR_CODES(CODE) CODES };
 

@@ -4,7 +4,10 @@
 
 #include "collectives.h"
 
-/* out[i] = low[i] op high[i], as combine_int_sum and the like: for the types of 1.6, and those signed ones that only old names have bits of. */
+/*
+ * out[i] = low[i] op high[i], as combine_int_sum and so on: for the types of OpenSHMEM 1.6, and for
+ * signed types of which only old names have bitwise operations.
+ */
 #define DECLARE_LOGIC(NAME, TYPE) combine_t combine_##NAME##_and, combine_##NAME##_or, combine_##NAME##_xor;
 #define DECLARE_MINMAX(NAME, TYPE) combine_t combine_##NAME##_max, combine_##NAME##_min;
 #define DECLARE_SUM(NAME, TYPE) combine_t combine_##NAME##_sum, combine_##NAME##_prod;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order and completion. Invalid contexts are passed over, as the standard asks. */
+/* Order and completion. Invalid contexts are ignored, as the standard requires. */
 #include "api.h"
 
 API void pshmem_fence(void)
@@ -36,7 +36,7 @@ PROFILED(shmem_ctx_quiet)
 
 #define PES_AT_ONCE 128
 
-/* All PEs are checked before anything is completed, so that a wrong one is named without delay. */
+/* Checks all PEs before it completes anything, so that an invalid one is reported without delay. */
 static void pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);

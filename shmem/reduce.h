@@ -4,7 +4,10 @@
 
 #include "collectives.h"
 
-/* What the files of reductions share: reduce.c chooses and has the large ones, reduce_small.c the small ones. */
+/*
+ * Shared by the files of reductions: reduce.c chooses and has the large ones, reduce_small.c the
+ * small ones.
+ */
 
 struct reduction {
 	const struct set *set;
@@ -12,14 +15,14 @@ struct reduction {
 	const char *source;
 	size_t count, size;
 	combine_t *combine;
-	bool by_network;	/* the network may combine, if it can */
+	bool by_network;	/* the network may combine if it can */
 	uint64_t epoch;		/* of the first piece */
 	struct set_trees trees; /* between nodes */
-	bool by_rings;		/* torus_allreduce, instead of trees */
-	uint64_t first_number;	/* of the first message that goes along them */
+	bool by_rings;		/* torus_allreduce instead of trees */
+	uint64_t first_number;	/* of the first message along the trees or rings */
 };
 
-/* Of a team, whose members exchange all they have. May change its argument. */
+/* For a team whose members exchange all their data. May change its argument. */
 void reduce_small(struct reduction *r);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small reductions of a team: by the network, where it can combine them; else by doubling, in pieces of one slot.
- * Each piece is an exchange with an epoch of its own; the slots alternate between two sets. A partner can write my
- * slot of epoch e + 2 only after it has received my flags of epoch e + 1, which I sent when I was done with epoch e:
- * so two sets are enough and nobody asks first. Where several members share a node with others elsewhere, or its
- * processors, they lay out what they bring as rows, and when all have come one of them combines the rows, does the
- * doubling with the other nodes' leaders, and leaves the result for its node. Where they are in several memory
- * groups, one of each group combines the rows of the group first, so that few cross between groups.
+ * Small reductions of a team: by the network, if it can combine them; otherwise by recursive
+ * doubling, in pieces of one slot. Each piece is an exchange with its own epoch; the slots
+ * alternate between two sets. A partner can write this PE's slot of epoch e + 2 only after it has
+ * received this PE's flags of epoch e + 1, which were sent after epoch e ended: so two sets are
+ * enough and no PE asks first.
+ *
+ * If several members share a node with others elsewhere, or share processors, they lay out their
+ * data as rows. When all have arrived, one of them combines the rows, exchanges with the other
+ * nodes' leaders, and leaves the result for its node. With several memory groups, one member of
+ * each group combines the rows of the group first, so that few lines cross between groups.
  */
 #include "reduce.h"
 
@@ -14,7 +17,8 @@
 
 #include "words.h"
 
-#define PREFETCH_UP_TO 128 /* bytes: with more, a prefetch keeps lines from their writer for longer than it saves */
+/* Bytes: with more, a prefetch keeps lines from their writer for longer than it saves. */
+#define PREFETCH_UP_TO 128
 
 struct piece {
 	const struct set *set; /* the members that exchange it */
@@ -33,7 +37,10 @@ static void send_piece(const struct piece *p, int round, int to)
 			 set_pe(p->set, to), p->set->routine);
 }
 
-/* Asks for the lines of a little data along with that of the flag: they come at the same time, not one after the other. */
+/*
+ * Prefetches the lines of a little data along with that of the flag: they arrive together, not one
+ * after the other.
+ */
 static bool slot_is_filled(const struct piece_slot *slot, uint64_t epoch, const char *data, size_t bytes)
 {
 	if (bytes <= PREFETCH_UP_TO) {
@@ -54,8 +61,8 @@ static const void *receive_piece(const struct piece *p, int round)
 }
 
 /*
- * With the size not a power of two, the first members pair up: the odd one of a pair gives its part to the even one, sits
- * out, and receives the result.
+ * If the size is not a power of two, the first members pair up: the odd one of a pair gives its
+ * data to the even one, skips the rounds, and receives the result.
  */
 static void double_piece(const struct piece *p)
 {
@@ -94,7 +101,7 @@ static size_t count_pieces(size_t count, size_t size)
 	return (count + most - 1) / most;
 }
 
-/* By the network, where it can combine so few elements of this kind. */
+/* By the network, if it can combine this few elements of this kind. */
 static bool combine_in_network(const struct reduction *r, const struct set *set, char *data)
 {
 	uint64_t words[COMMS_REDUCE_WORDS];
@@ -110,7 +117,7 @@ static bool combine_in_network(const struct reduction *r, const struct set *set,
 	return true;
 }
 
-/* Data is what this member of the set brings, and becomes the result. */
+/* `data` is the contribution of this member of the set, and becomes the result. */
 static void double_all(const struct reduction *r, const struct set *set, char *data)
 {
 	size_t most = PIECE_BYTES / r->size;
@@ -132,7 +139,7 @@ static void combine_into(char *result, const struct reduction *r, const struct c
 		r->combine(result, result, scratch_of(r->set->team, comms_group_pe(members, i))->row, r->count);
 }
 
-/* By one for all members of its memory group: the row of the first becomes that of all. */
+/* Run by one member for its memory group: combines the rows of the group into the first. */
 static void combine_part(const struct reduction *r)
 {
 	const struct comms_levels *parts = comms_memory_parts(r->set->group);
@@ -141,7 +148,7 @@ static void combine_part(const struct reduction *r)
 		combine_into(scratch_of(r->set->team, comms_group_pe(&parts->node, 0))->row, r, &parts->node);
 }
 
-/* By one for all members of the node. */
+/* Run by one member for the node. */
 static void combine_rows(const struct reduction *r)
 {
 	const struct comms_group *group = r->set->group, *node = group->levels ? &group->levels->node : group;

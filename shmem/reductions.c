@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reductions and scans for each type and operation: the routines. operators.c has the operations; reduce.c and scan.c do the work. */
+/*
+ * Reductions and scans for each type and operation: the API routines. operators.c has the
+ * operations; reduce.c and scan.c the algorithms.
+ */
 #include "collectives.h"
 #include "operators.h"
 

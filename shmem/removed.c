@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Routines that the standard has removed and programs still call. Caches are coherent: there is nothing to do. */
+/*
+ * Routines that the standard has removed and programs still call. Caches are coherent, so they do
+ * nothing.
+ */
 #include "api.h"
 
 API void pshmem_clear_cache_inv(void)

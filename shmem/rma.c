@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote memory access. A typed routine computes its byte count and inlines the put of this file: comms_reach_quickly
- * (core/comms.h) says where the target can be stored to, and comms_put_here (core/copy.h) copies and wakes. If the target cannot
- * be stored to, comms_channel_put (ops/ops.c) does the rest.
+ * Remote memory access. A typed routine computes its byte count and inlines the put of this file:
+ * comms_reach_quickly (core/comms.h) returns where to store, and comms_put_here (core/copy.h)
+ * copies and wakes. If the target cannot be stored to, comms_channel_put (ops/ops.c) does the rest.
  */
 #include "api.h"
 #include "comms/core/copy.h"
@@ -99,8 +99,8 @@ static size_t strided_span(size_t stride, size_t bytes, size_t blocks)
 	} while (0)
 
 /*
- * Where this PE reaches all blocks, it looks them up once and copies them. Otherwise it puts them one by one, or issues nonblocking gets
- * and one quiet.
+ * If this PE reaches all blocks, it looks them up once and copies them. Otherwise it puts them one
+ * by one, or issues nonblocking gets and one quiet.
  */
 static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe,
 			const char *routine)
@@ -155,7 +155,10 @@ static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 	comms_near_end();
 }
 
-/* The routines for elements of one kind: BEFORE##put##AFTER and the like, with a type's name before or a size behind. */
+/*
+ * The routines for elements of one kind: BEFORE##put##AFTER and so on, with a type's name before or
+ * a size behind.
+ */
 #define PIECE(BYTES) ((struct comms_piece){dest, source, BYTES})
 #define STRIDED(SIZE, BLOCK, COUNT) (&(struct strided){dst, sst, SIZE, BLOCK, COUNT})
 #define CONTIGUOUS(BEFORE, AFTER, TYPE, SIZE)                                                             \

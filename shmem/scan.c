@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scans: each member gets the sum of the sources of the members before it, in the order of the team. An exclusive scan leaves zero on the
- * first member.
+ * Scans: each member gets the sum of the sources of the members before it, in the order of the
+ * team. An exclusive scan leaves zero on the first member.
  *
- * On a node, members lay out small sources as rows; when all are there, one member computes all sums and leaves each member its own.
- * Between nodes, small scans run in rounds: each member sends what it has to the member 1, 2, 4, ... places further on. Data moves upwards
- * only, so the first member receives nothing, and its next piece could overwrite one that is still unread. So a barrier follows every piece.
+ * On a node, members lay out small sources as rows; when all have arrived, one member computes all
+ * sums and leaves each member its own. Between nodes, small scans run in rounds: each member sends
+ * its sum to the member 1, 2, 4, ... positions further on. Data moves upwards only, so the first
+ * member receives nothing, and its next piece could overwrite one that is still unread. So a
+ * barrier follows every piece.
  *
- * Large scans are distributed: each member reads one part of every member's source, in order, and writes the running sum to
- * every member's dest. Only the owner of a part reads and writes it, so dest may be source.
+ * Large scans are distributed: each member reads one part of every member's source, in order, and
+ * writes the running sum to every member's dest. Only the owner of a part reads and writes it, so
+ * dest may be source.
  */
 #include "collectives.h"
 
@@ -50,7 +53,10 @@ static void scan_by_rows(struct scan *s)
 	memcpy(s->dest, scratch->result, s->count * s->size);
 }
 
-/* sum covers the members just before me that the rounds have reached; whole adds my own source. */
+/*
+ * sum covers the members just before this one that the rounds have reached; whole also includes
+ * this member's source.
+ */
 static void scan_piece(const struct set *set, const struct scan *s, char *dest, const char *source, size_t count)
 {
 	_Alignas(64) char sum[PIECE_BYTES], whole[PIECE_BYTES];

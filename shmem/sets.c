@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets: what all collectives share, whether they are called for a team or for an active set. */
+/* Sets: common code of all collectives, for teams and active sets. */
 #include "collectives.h"
 
 #include "comms/ops/reorder.h"
@@ -52,8 +52,8 @@ static void sync_by_counters(const struct set *set)
 			  set_pe(set, (int)((set->group->me + step) % n)), set->routine);
 		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) > 0);
 		/*
-		 * As the others add: one of the next barrier may be under way, and a network's atomics know nothing of
-		 * the processor's.
+		 * By an atomic like the others' increments: one of the next barrier may be under
+		 * way, and a network's atomics are not atomic with the processor's.
 		 */
 		comms_amo_fetch(word, (struct comms_atomic){COMMS_ADD, sizeof *word, (uint64_t)-1, 0}, comms.pe,
 				set->routine);

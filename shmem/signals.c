@@ -13,7 +13,7 @@ static enum comms_amo signal_op(int sig_op, const char *routine)
 	return COMMS_ADD;
 }
 
-/* What a put with signal is called with, besides addresses and data. */
+/* The arguments of a put with signal besides addresses and data. */
 struct signal_call {
 	uint64_t value;
 	const char *routine;
@@ -21,7 +21,7 @@ struct signal_call {
 	bool nbi;
 };
 
-/* The atomic that changes the signal is also the release that the data must not overtake. */
+/* The atomic on the signal is also the release that the data must not overtake. */
 static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, uint64_t *word,
 		       struct signal_call call)
 {

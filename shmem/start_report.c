@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What PE 0 prints when the job starts: warnings of settings that do not exist; with SHMEM_INFO one screen of what the job found and
- * which settings it changes. The standard wants help for its own settings there; oshinfo and oshmem(7) have it for all.
+ * What PE 0 prints at the job's start: warnings about settings that do not exist; with SHMEM_INFO,
+ * one screen of what the job found and the settings it changes. The standard wants help for its own
+ * settings there; oshinfo and oshmem(7) have it for all.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static void warn_of_setting(const char *name, const char *nearest, void *unused)
 		rte_report(NULL, "warning: no setting is called %s (oshinfo lists them)", name);
 }
 
-/* A text that begins at a column of its line and goes on there. */
+/* A text that begins at a column of its line and continues there. */
 static void print_at(int column, const char *text)
 {
 	for (;;) {
@@ -42,7 +43,7 @@ static void print_at(int column, const char *text)
 	}
 }
 
-/* One fact, which goes on below itself. */
+/* One fact, with continuation lines below. */
 __attribute__((format(printf, 2, 3))) static void print_fact(const char *name, const char *format, ...)
 {
 	char text[1024];
@@ -93,7 +94,7 @@ static void print_torus(void)
 	}
 }
 
-/* Those that are not the default, as many in a line as fit. */
+/* Settings that differ from the default, as many per line as fit. */
 static void print_changed_settings(void)
 {
 	int column = printf("Settings:"), changed = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Point-to-point synchronisation: waiting for, and testing, words of this PE. A first poll that succeeds costs a load
- * and a compare; arguments are checked only when there is time, before waiting.
+ * Point-to-point synchronisation: waiting for, and testing, words of this PE. A first poll that
+ * succeeds costs a load and a compare; arguments are checked later, before waiting.
  */
 #include "api.h"
 #include "comms/wait/wait.h"
@@ -28,14 +28,14 @@ static const char *sign_of(int cmp)
 	return signs[cmp];
 }
 
-/* A test that fails must still let communication go on, or a loop around it might never end. */
+/* A failed test must still progress communication, or a loop around it might never end. */
 static void make_progress(void)
 {
 	if (comms.network)
 		comms_spin();
 }
 
-/* Where a search begins differs from call to call, so that no entry is passed over for ever. */
+/* Searches begin at different entries, so that no entry is starved. */
 static size_t random_start(size_t nelems)
 {
 	static _Thread_local uint64_t search_state = 0x9e3779b97f4a7c15;
@@ -256,7 +256,7 @@ FOR_OLD_TYPES(DEFINE_MANY)
 FOR_AMO_TYPES(MANY)
 FOR_OLD_TYPES(MANY)
 
-/* Apart from the first poll, which needs none of the registers that this one saves. */
+/* Separate from the first poll, which needs none of the registers that this one saves. */
 COMMS_APART uint64_t signal_wait(uint64_t *sig_addr, int cmp, uint64_t cmp_value, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Teams by their handles, the two that every PE has, and what becomes of handles. */
+/* Teams by their handles, the two predefined teams, and destroyed handles. */
 #include <stdlib.h>
 
 #include "api.h"
 
 struct shmemx_team api_world, api_shared;
 
-/* A team has members, but for one that was destroyed: see pshmem_team_destroy. */
+/* Only a destroyed team has no members: see pshmem_team_destroy. */
 struct shmemx_team *api_team(shmem_team_t handle, const char *routine)
 {
 	if (comms.n_pes == 0 || handle == SHMEM_TEAM_INVALID)

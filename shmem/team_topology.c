@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The torus below a team: where its nodes are, and how fast their links are. All members prepare it together, before the
- * first collective that can use it.
+ * The torus of a team's nodes, and the rates of its links. All members prepare it together, before
+ * the first collective that can use it.
  */
 #include "collectives.h"
 #include "rte/clock.h"
 
-#define SAMPLE (128UL << 10) /* bytes taken over each link, to see how fast it is */
-#define SLOWEST 1e5	     /* bytes a second: a measured rate below this, or above the next, is taken for an error */
+#define SAMPLE (128UL << 10) /* bytes fetched over each link to measure it */
+/* Bytes a second: a rate below this, or above the next, counts as an error. */
+#define SLOWEST 1e5
 #define FASTEST 1e11
-#define SHORTEST_WORD 1e-7 /* seconds, the same */
+#define SHORTEST_WORD 1e-7 /* seconds, likewise */
 #define LONGEST_WORD 0.1
 
 struct link_times {
@@ -26,9 +27,9 @@ static uint64_t time_get(const struct set *set, char *sample, size_t bytes, int 
 }
 
 /*
- * Nanoseconds that the sample takes over the slowest link towards this node, known slow links aside, and those that a word takes there
- * and back, on average of the links. All nodes measure at once, as they will in a collective. What comes is not used; the first word
- * makes the connection.
+ * Times in nanoseconds: of the sample over the slowest link towards this node, except for known
+ * slow links; and of a round trip of a word, on average over the links. All nodes measure at once,
+ * as in a collective. The data is not used; the first word makes the connection.
  */
 static struct link_times time_links(const struct set *set, const struct torus_topology *topology)
 {
@@ -59,8 +60,8 @@ static double between(double least, double value, double most)
 }
 
 /*
- * Clears the flags of a team that had the slot before, and measures the links. The maximum is a barrier: no member uses a flag before
- * all members have cleared theirs.
+ * Clears the flags that the slot's last team left, and measures the links. The maximum is a
+ * barrier: no member uses a flag before all members have cleared theirs.
  */
 static void measure_links(const struct set *set, struct torus_topology *topology)
 {
@@ -82,7 +83,7 @@ static void measure_links(const struct set *set, struct torus_topology *topology
 	topology->costs.handle *= word / usual;
 }
 
-/* By the team's first member: all know the same. */
+/* On the team's first member, because all have the same result. */
 static void report_topology(const struct set *set)
 {
 	struct torus_topology *topology = set->team->topology;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams. A team is an arithmetic series of its parent's numbers. So its members are a series of world PEs or, below a
- * node whose PEs are no series, a list.
+ * Teams. A team is an arithmetic series of its parent's numbers. So its members are a series of
+ * world PEs or, below a node whose PEs are no series, a list.
  *
- * A new team needs a slot that is free on every member. The PEs of the parent agree on it: each offers its free slots as
- * bits, the and of all shows which can be taken, and all take the same. PEs that do not become members offer all, so
- * teams without common members may have the same slot.
+ * A new team needs a slot that is free on every member. The PEs of the parent agree on it: each
+ * offers its free slots as bits, the and of all shows the slots that are free everywhere, and all
+ * take the same one. PEs that do not become members offer all, so teams without common members may
+ * share a slot.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,11 +17,11 @@
 #define ALL_SLOTS (((uint64_t)1 << COMMS_SLOTS) - 1)
 #define TAKEN_SLOTS ((uint64_t)1 << COMMS_WORLD_SLOT | (uint64_t)1 << COMMS_NODE_SLOT | (uint64_t)1 << COMMS_FINAL_SLOT)
 
-/* Changed by collectives on any team, which threads may run at once. */
+/* Changed by collectives on any team, which several threads may run at once. */
 static struct {
 	_Atomic uint64_t free_slots;
-	pthread_mutex_t lock;	   /* of the list */
-	struct shmemx_team *first; /* that the user made */
+	pthread_mutex_t lock;	   /* protects the list */
+	struct shmemx_team *first; /* of those that the user made */
 	struct destroyed_handles destroyed;
 } teams = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -46,7 +47,7 @@ void api_teams_start(void)
 						.on_node = true};
 }
 
-/* A team without members is one that was destroyed: see api_team. */
+/* A team without members has been destroyed: see api_team. */
 static void free_team(struct shmemx_team *team)
 {
 	api_forget_contexts(team);
@@ -75,7 +76,7 @@ void api_teams_stop(void)
 	api_forget_active_sets();
 }
 
-/* Threads may split several teams at once: another may have been faster. */
+/* Several threads may split teams at once: another may have been faster. */
 static bool take_slot(int slot)
 {
 	uint64_t bit = (uint64_t)1 << slot;
@@ -83,7 +84,10 @@ static bool take_slot(int slot)
 	return atomic_fetch_and_explicit(&teams.free_slots, ~bit, memory_order_relaxed) & bit;
 }
 
-/* The first slot from a place that differs between parents, so that splits of several teams at once rarely choose the same. */
+/*
+ * The first slot after a start that differs between parents, so that simultaneous splits of several
+ * teams rarely choose the same.
+ */
 static int choose_slot(uint64_t common, const struct set *parent)
 {
 	int start = parent->group->slot * 5 % COMMS_SLOTS;
@@ -181,7 +185,7 @@ static bool is_member(const struct comms_group *parent, int start, int stride, i
 	return away % stride == 0 && away / stride >= 0 && away / stride < size;
 }
 
-/* A series that leaves the parent is no team; every PE of the parent finds that out by itself. */
+/* A series that leaves the parent is no team; every PE of the parent detects that itself. */
 static bool is_series(const struct comms_group *parent, int start, int stride, int size)
 {
 	long last = start + (long)stride * (size - 1);
@@ -276,7 +280,7 @@ static void unlink_team(const struct shmemx_team *team)
 	pthread_mutex_unlock(&teams.lock);
 }
 
-/* All members have finished the team's collectives before its slot may serve another team. */
+/* All members must finish the team's collectives before another team may use its slot. */
 API void pshmem_team_destroy(shmem_team_t team)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cables that die or become slow while the job runs. Before a large collective on a torus, the members of the team may check their cables, and
- * agree on what they see, so that all of them choose the same schedule from this call on.
+ * Cables that die or become slow while the job runs. Before a large collective on a torus, the
+ * members of the team may check their cables and agree on the result, so that all of them choose
+ * the same schedule from this call on.
  *
- * check   a maximum over all members of one word, the news of a node's leader: a cable of its node that is no longer as the team has it, or one
- *         that it doubts. If there are news, all note them, and reduce again, until there are none
- * test    the leaders at both ends send some data over a cable in doubt and over another one. The others wait for it in the next reduction, so nothing else
- *         of this team is on the cables
+ * check   a maximum over all members of one word, the news of a node's leader: a cable of its node
+ *         that differs from the team's view, or one that it suspects. If there is news, all record
+ *         it, and reduce again, until there is none
+ * test    the leaders at both ends send some data over a suspect cable and over another one. The
+ *         others wait in the next reduction, so the team sends nothing else over the cables
  *
- * At the end of a check the members make plans again whose cables have changed (shmem/plans/plans_again.c). What plans move counts, too, but a start
- * waits for nobody: barriers and syncs of the team check for them.
+ * At the end of a check the members make plans again whose cables have changed
+ * (shmem/plans/plans_again.c). Data of plans counts, too, but a start waits for no PE: barriers and
+ * syncs of the team check for them.
  *
- * A check comes when the calls since the last one took CHECK_SHARE times as long as a check does, by the rate of the links. After a test that
- * found nothing there is none for TEST_SHARE times as long as it took. Each end of a cable has its own view, and the worse one counts. The
- * staging of the team is free for a test: members that take part in a check have ended all collectives before, and begin the next one when
- * no news are left.
+ * A check is due when the calls since the last one took CHECK_SHARE times as long as a check does,
+ * by the rate of the links. After a test that found nothing, there is none for TEST_SHARE times its
+ * duration. Each end of a cable has its own view, and the worse one counts. A test may use the
+ * team's staging: members in a check have ended all earlier collectives, and begin the next one
+ * when there is no more news.
  */
 #include "collectives.h"
 
@@ -42,9 +46,12 @@ struct news {
 static struct {
 	bool wanted;
 	void (*follow)(const struct set *set); /* see api_faults_start */
-	/* by direction, of this node's cables: what the line that this PE has printed last said, in thousandths; 0: none, else plus 1 */
+	/*
+	 * By direction, for this node's cables: the value in the last line that this PE printed, in
+	 * thousandths; 0: none, otherwise plus 1.
+	 */
 	int printed[TORUS_DIRECTIONS];
-	double rate[2]; /* that the last test found, of the cable and of the other one, bytes a second */
+	double rate[2]; /* in the last test, of the cable and of the other one, in bytes a second */
 	int other;	/* the direction of that one */
 } faults;
 
@@ -63,7 +70,10 @@ static bool leads_node(const struct set *set)
 	return topology->pe[topology->me] == set_pe(set, set->group->me);
 }
 
-/* The leader at the other end of a cable of this node, -1: there is none, or the team's link is several cables in a row. */
+/*
+ * The leader at the other end of a cable of this node, -1: none, or the team's link is several
+ * cables in a row.
+ */
 static int neighbour_of(const struct torus_topology *topology, int direction)
 {
 	const struct torus_shape *shape = &topology->sites.shape;
@@ -79,7 +89,9 @@ static int neighbour_of(const struct torus_topology *topology, int direction)
 	return pe;
 }
 
-/* The greatest word wins: what is certain before what is doubted, and the slowest cable first of these. */
+/*
+ * The greatest word wins: certain news before suspicions, and the slowest cable first among these.
+ */
 static uint64_t news_word(struct news news)
 {
 	int rank = news.kind == NEWS_DOUBT ? WHOLE - news.share : news.share;
@@ -137,7 +149,10 @@ static double rate_to(const struct set *set, int pe)
 	return 1e9 * (double)SAMPLE / (double)(rte_clock_ns() - begun + 1);
 }
 
-/* A second try for both cables, unless the first one is clear. The end that had no doubt keeps its patience where there is no reason for one. */
+/*
+ * Tries both cables a second time, unless the first result is clear. The end that suspected nothing
+ * keeps its patience if it finds no reason.
+ */
 static void test_cable(const struct set *set, int direction, bool doubted)
 {
 	const struct torus_topology *topology = set->team->topology;
@@ -195,7 +210,10 @@ static void report_cable(struct torus_topology *topology, int direction, int sha
 			   faults.rate[1] * 1e-6, way_round(topology));
 }
 
-/* Each end of the cable sends: where one direction is slow, what comes back that way makes the other one look slow, too. */
+/*
+ * Each end of the cable sends separately: if one direction is slow, answers in it would make the
+ * other look slow, too.
+ */
 static void test_end(const struct set *set, struct news news)
 {
 	const struct torus_topology *topology = set->team->topology;
@@ -206,7 +224,7 @@ static void test_end(const struct set *set, struct news news)
 		test_cable(set, news.direction ^ 1, false);
 }
 
-/* Dead, slow or well: the other end of a slow cable may find that it is slower still. */
+/* Dead, slow or intact: the other end of a slow cable may find that it is slower still. */
 static int health(float share)
 {
 	return share < 1 ? share > 0 : 2;
@@ -231,7 +249,10 @@ static void take_news(const struct set *set, struct news news)
 		faults.printed[news.direction] = 0;
 }
 
-/* How long it takes is what the fastest member says: the others have waited for it. Where no port is known, nobody checks again. */
+/*
+ * The fastest member's time counts, because the others have waited for it. If no port is known,
+ * nobody checks again.
+ */
 static void agree_on_costs(struct cable_watch *watch, const uint64_t *words)
 {
 	watch->off = words[2] == 0;
@@ -246,7 +267,10 @@ static bool watches_cables(const struct torus_topology *topology)
 	return false;
 }
 
-/* A test has just been over, which began when this PE heard of the doubt; these are the news after it. */
+/*
+ * A test that began when this PE learned of the suspicion has just ended; these are the news after
+ * it.
+ */
 static void note_test(struct cable_watch *watch, bool tested, struct news next, int64_t begun)
 {
 	int64_t now = rte_clock_ns();

@@ -95,7 +95,7 @@ static void store_element(const struct words_method *method, char *at, uint64_t 
 	}
 }
 
-/* --- Words that are in the order of the numbers --- */
+/* --- Words with the order of the numbers --- */
 
 static uint64_t in_order(const struct words_method *method, uint64_t word)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Neighbour exchange: sending the messages of an iteration. Words and rules are in exchange.h. */
+/* Neighbour exchange: sending the messages of an iteration. exchange.h explains words and rules. */
 #include "exchange.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define COPIED 8192 /* bytes */
 
-/* Has the neighbour released the message that was in the slot of this one? */
+/* Has the neighbour released the earlier message in this one's slot? */
 static bool has_room(struct edge *edge, uint64_t number)
 {
 	uint64_t next = edge->waited + 1, notified;
@@ -46,7 +46,7 @@ static void await_sent(const struct edge *edge, int s)
 	exchange_await_sent(edge, s, "shmemx_exchange_start");
 }
 
-/* Waits for the place where the next message goes. */
+/* Waits until the slot of the next message is free. */
 static struct message *claim_slot(const struct shmemx_exchange *x, struct edge *edge, const char *routine)
 {
 	uint64_t number = edge->started + 1;
@@ -99,7 +99,10 @@ static struct message *begin_message(struct shmemx_exchange *x, struct edge *edg
 	return message;
 }
 
-/* Starts the notification that takes a message to its slot: data, then the number, or what the neighbour's network reports instead. */
+/*
+ * Starts the notification that takes a message to its slot: data, then the number, or the
+ * completion that the neighbour's network reports.
+ */
 static void notify_slot(struct edge *edge, uint64_t number, struct comms_notification notification, const char *routine)
 {
 	int s = (int)(number % SLOTS);
@@ -113,7 +116,7 @@ static void notify_slot(struct edge *edge, uint64_t number, struct comms_notific
 	comms_put_notify_start(&edge->request[s], &notification);
 }
 
-/* Adds the message to the batch if that is not NULL. */
+/* Adds the message to the batch unless that is NULL. */
 static void start_message(struct shmemx_exchange *x, struct edge *edge, size_t bytes, struct comms_batch *batch,
 			  const char *routine)
 {
@@ -136,7 +139,7 @@ static void start_message(struct shmemx_exchange *x, struct edge *edge, size_t b
 		comms_list_start(edge->parts[s]);
 }
 
-/* Can it be started without waiting for anything? */
+/* Can it start without waiting? */
 static bool can_start(struct edge *edge)
 {
 	uint64_t number = edge->started + 1;
@@ -148,7 +151,10 @@ static bool can_start(struct edge *edge)
 	       (edge->slot_here[s] || (slot_is_sent(edge, s) && (!edge->one_out || slot_is_sent(edge, !s))));
 }
 
-/* False if some edge has to wait: a message in a batch that waits for another's slot may be the one that the neighbour waits for. */
+/*
+ * Returns false if some edge must wait: a batched message that waits for another's slot may be the
+ * one that the neighbour waits for.
+ */
 static bool open_batches(struct shmemx_exchange *x)
 {
 	int parity = x->batch_parity;
@@ -224,8 +230,9 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 }
 
 /*
- * Moves the data once, from the user's memory to the neighbour's slot. Messages of up to COPIED bytes go in one piece with the header
- * instead: a copy takes less time than UCX takes for one more piece. What goes in parts is prepared for one place in memory.
+ * Moves the data once, from the user's memory to the neighbour's slot. Messages of up to COPIED
+ * bytes go in one piece with the header instead, because copying them takes less time than UCX
+ * takes for another piece. Parts are prepared for one place in memory.
  */
 API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *source, size_t bytes)
 {
@@ -246,7 +253,7 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 	payload = (struct comms_piece){(char *)e->slot[s] + e->payload, source, bytes};
 	header = (struct comms_piece){&e->slot[s]->bytes, &message->bytes,
 				      offsetof(struct message, small) - sizeof message->number};
-	/* The neighbour's network reports the last piece, and that the large one has come. */
+	/* The neighbour's network reports the last piece; the large one has then arrived, too. */
 	if (e->their_completion[s])
 		notify_slot(e, e->started, (struct comms_notification){.piece = {header, payload}}, __func__);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Neighbour exchange: what is wrong with a call. Ends the job with a message. */
+/* Neighbour exchange: reports wrong calls, and ends the job. */
 #include "exchange.h"
 
 void exchange_complain_of_destroyed(const struct shmemx_exchange *x, const char *routine)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Neighbour exchange: which messages take detours. Each PE learns all edges of the exchange, and finds the same detours by the same
- * arithmetic (comms/torus/detours.h); so nobody has to tell a node what it is to hand on.
+ * Neighbour exchange: which messages take detours. Each PE learns all edges of the exchange, and
+ * computes the same detours (comms/torus/detours.h); so every node knows what it must forward.
  */
 #include "exchange.h"
 
@@ -11,7 +11,8 @@
 #include "comms/nodes/job_torus.h"
 #include "shmem/collectives.h"
 
-#define LEAST (512UL << 10)	  /* bytes of a message: smaller ones are over before detours could help */
+/* Bytes of a message: smaller ones have left before detours could help. */
+#define LEAST (512UL << 10)
 #define LEAST_FORCED (64UL << 10) /* two parts of two segments */
 
 enum { DETOURS_AUTO, DETOURS_NO, DETOURS_YES }; /* the values of SHMEM_EXCHANGE_DETOURS */
@@ -26,7 +27,7 @@ struct chooser {
 	struct detour_plan *plan;
 };
 
-/* All PEs get the same answer. A guessed torus may be a switch, where each node has one cable. */
+/* All PEs get the same answer. An invented torus may be a switch, with one cable per node. */
 static bool is_worth_a_look(const struct chooser *c, uint64_t most)
 {
 	if (most < (c->forced ? LEAST_FORCED : LEAST) || !comms.network || c->job->sites.nodes < 2)
@@ -45,7 +46,7 @@ static void *chooser_allocate(size_t count, size_t size, const char *routine)
 	return memory;
 }
 
-/* Fetches the edges of all PEs. False: the heap has no room for them. */
+/* Fetches the edges of all PEs. Returns false if the heap has no room for them. */
 static bool gather_edges(struct chooser *c, const struct published_edge *edges, int n_edges)
 {
 	size_t each = c->stations * sizeof *edges, all = (size_t)comms.n_pes * each;
@@ -67,7 +68,9 @@ static const struct published_edge *edge_of(const struct chooser *c, int pe, int
 	return &c->table[(size_t)pe * c->stations + (size_t)edge];
 }
 
-/* The edge at the other end. NULL: none fits, and the job is about to end with a message that says so. */
+/*
+ * The edge at the other end. NULL: none fits, and the job is about to end with a message about it.
+ */
 static const struct published_edge *other_end(const struct chooser *c, int pe, int i)
 {
 	const struct published_edge *mine = edge_of(c, pe, i), *theirs;
@@ -78,7 +81,7 @@ static const struct published_edge *other_end(const struct chooser *c, int pe, i
 	return theirs->pe == pe && theirs->edge == i && theirs->receive_bytes >= mine->send_bytes ? theirs : NULL;
 }
 
-/* What goes between nodes in an iteration, in the order of PEs and edges. */
+/* The messages between nodes in an iteration, in the order of PEs and edges. */
 static int list_messages(struct chooser *c)
 {
 	size_t most = (size_t)comms.n_pes * c->stations;
@@ -127,7 +130,10 @@ static void find_detours(struct chooser *c)
 			  c->plan->found.count, c->plan->found.seconds, c->plan->found.direct);
 }
 
-/* Gives each hop its place in the block of the PE that it leads to. Returns what the PE with the most needs. */
+/*
+ * Assigns each hop its position in the block of the PE that it leads to. Returns the largest size
+ * that a PE needs.
+ */
 static size_t place_parts(struct chooser *c, size_t at)
 {
 	struct detour_plan *plan = c->plan;
@@ -154,7 +160,7 @@ static size_t place_parts(struct chooser *c, size_t at)
 	return most;
 }
 
-/* A list for each slot of what this PE sends in parts, and of each part that it hands on. */
+/* A list for each slot that this PE sends in parts, and for each part that it forwards. */
 static bool has_lists(const struct chooser *c)
 {
 	const struct detour_plan *plan = c->plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making an exchange, whose ends find each other, and its end. */
+/* Creating an exchange, whose ends find each other, and destroying it. */
 #include "exchange.h"
 
 #include <pthread.h>
@@ -49,9 +49,9 @@ static size_t edge_size(const shmemx_edge_t *edge)
 	       out_buffers(edge) * exchange_slot_size(edge->send_bytes);
 }
 
-/* What an exchange needs, of the PE that needs most of it. */
+/* The largest needs of any PE for the exchange. */
 struct block_needs {
-	size_t stations, size, longest; /* edges, bytes of a block, and those of a message */
+	size_t stations, size, longest; /* edges, bytes of a block, bytes of a message */
 };
 
 static struct block_needs agree_on_needs(const struct set *world, const shmemx_edge_t *edges, int n_edges)
@@ -66,7 +66,10 @@ static struct block_needs agree_on_needs(const struct set *world, const shmemx_e
 	return (struct block_needs){most[0], most[0] * sizeof(struct station) + most[1], most[2]};
 }
 
-/* If the messages come over the network, and it can say that they have. Message numbers begin with 1, and each slot takes every second. */
+/*
+ * For messages over a network that reports their arrival. Message numbers begin with 1, and each
+ * slot takes every second message.
+ */
 static void request_completions(struct edge *edge, size_t size)
 {
 	struct comms_peer *peer;
@@ -169,7 +172,10 @@ static bool share_network(const struct edge *one, const struct edge *other)
 	return one->pe == other->pe && goes_over_network(one) && goes_over_network(other);
 }
 
-/* An edge with others before it shares their batches; the first one with others behind it begins new ones. */
+/*
+ * An edge shares the batches of earlier edges to the same PE; the first of several edges begins new
+ * ones.
+ */
 static struct batches *find_batches(struct shmemx_exchange *x, int i)
 {
 	for (int j = 0; j < i; j++)
@@ -190,7 +196,7 @@ static void pair_batches(struct shmemx_exchange *x, const char *routine)
 		x->edges[i].batches = find_batches(x, i);
 }
 
-/* Returns the bytes for them in the block, which has `size` without. */
+/* Returns the bytes for them in the block, which has `size` bytes without. */
 static size_t choose_detours(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
 			     struct block_needs needs, const char *routine)
 {
@@ -209,7 +215,7 @@ static size_t choose_detours(struct shmemx_exchange *x, const shmemx_edge_t *edg
 	return bytes;
 }
 
-/* Where the heap has no room for detours there are none. */
+/* Without room on the heap there are no detours. */
 static bool allocate_block(struct shmemx_exchange *x, size_t size, size_t detours, const char *routine)
 {
 	x->block = api_allocate(size + detours ? size + detours : LINE, routine);
@@ -250,7 +256,7 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 		free(x);
 		return 1;
 	}
-	/* Marks stations that belong to no edge. */
+	/* Marks stations without an edge. */
 	memset(x->block, 0xff, needs.stations * sizeof(struct station));
 	publish_stations(x, edges, group, needs.stations);
 	api_barrier_all(__func__);
@@ -264,7 +270,10 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 	return 0;
 }
 
-/* Upwards is what the neighbour has downwards. Where the grid ends, the edge leads to itself and carries nothing. */
+/*
+ * The neighbour's downward edge is this PE's upward edge. At the end of the grid, the edge leads to
+ * itself and carries nothing.
+ */
 API int shmemx_exchange_create_grid(shmem_team_t team, const size_t *bytes, int options, shmemx_exchange_t *exchange)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
@@ -305,7 +314,7 @@ static void come_to_rest(struct shmemx_exchange *x)
 	comms_complete_all();
 }
 
-/* All PEs call this. What has been sent and not been waited for comes to its end first. */
+/* All PEs call this. It first completes messages that were sent but not waited for. */
 static void come_to_rest_together(struct shmemx_exchange *x, const char *routine)
 {
 	come_to_rest(x);
@@ -317,7 +326,10 @@ static void come_to_rest_together(struct shmemx_exchange *x, const char *routine
 	exchange_end_parts(x);
 }
 
-/* Without edges, and its address does not become that of another one soon: so what uses it still finds out. */
+/*
+ * The struct is kept without edges, and its address is not reused soon, so that later uses are
+ * detected.
+ */
 static void free_exchange(struct shmemx_exchange *x)
 {
 	free(x->batches);
@@ -337,12 +349,12 @@ API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 		rte_die_together(__func__, "exchange=%p was destroyed already", (void *)exchange);
 	come_to_rest_together(exchange, __func__);
 	unlist_exchange(exchange);
-	api_release(exchange->block, __func__); /* after its barrier all messages have come */
+	api_release(exchange->block, __func__); /* after its barrier all messages have arrived */
 	release_completions(exchange);
 	free_exchange(exchange);
 }
 
-/* After the last barrier; the memory goes with the heap. */
+/* After the last barrier; the memory is freed with the heap. */
 void api_exchanges_stop(void)
 {
 	while (exchanges.first) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Neighbour exchange: messages in parts. The sender starts a list of commands, which puts the segments of its parts to the first node of each detour;
- * lists of the nodes there, which repeat, put each segment on as it comes; and the last puts them to the slot. The library does that
- * whenever something comes, also while the program computes.
+ * Neighbour exchange: messages in parts. The sender starts a list of commands that puts the
+ * segments of its parts to the first node of each detour. Repeating lists on the nodes there put
+ * each segment on as it arrives; the last node puts it to the slot. The library does that after any
+ * arrival, also while the program computes.
  *
- * A part has a place for each slot, and the receiver releases a message only when all its parts have come, and so have passed all nodes:
- * a place is free when the slot is.
+ * A part has memory for each slot, and the receiver releases a message only when all its parts have
+ * arrived, and so have passed all nodes: this memory is free when the slot is.
  */
 #include "exchange.h"
 
@@ -14,7 +15,7 @@
 #include "comms/nodes/job_torus.h"
 #include "comms/wait/wait.h"
 
-/* How often a word is counted up by so many segments, which take the words in turn. */
+/* The number of increments of a word by this many segments, which use the words in turn. */
 static int64_t word_counts(int segments, int word)
 {
 	return (segments + SEGMENT_WORDS - 1 - word) / SEGMENT_WORDS;
@@ -23,7 +24,8 @@ static int64_t word_counts(int segments, int word)
 /* One hop of the parts in a slot. */
 struct part_hop {
 	const struct torus_detour *detour;
-	struct part_words *from, *to; /* from: that show what has come; NULL: all is there */
+	/* From: words that show arrivals; NULL: the data is already here. */
+	struct part_words *from, *to;
 	int slot, pe;
 	bool second_cable;
 	const char *source;
@@ -67,7 +69,7 @@ static char *room_at(const struct shmemx_exchange *x, int d, int hop, int slot)
 	return (char *)(words_at(x, d, hop) + 1) + (size_t)slot * each;
 }
 
-/* Where the part goes in the end, by its address here. */
+/* The final address of the part, as seen here. */
 static char *part_in_slot(const struct shmemx_exchange *x, int d, int slot)
 {
 	const struct torus_detour *detour = &x->plan->found.detour[d];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Neighbour exchange: receiving and releasing the messages of an iteration. Words and rules are in exchange.h. */
+/*
+ * Neighbour exchange: receiving and releasing the messages of an iteration. exchange.h explains
+ * words and rules.
+ */
 #include "exchange.h"
 
 #include "comms/core/processor.h"
@@ -7,7 +10,8 @@
 #include "comms/ops/completion_numbers.h"
 #include "comms/wait/wait.h"
 
-#define FETCHED_AHEAD 4096 /* bytes of a message; the lines of longer ones would come too early, or all at once */
+/* Bytes of a message; lines of longer ones would be fetched too early, or all at once. */
+#define FETCHED_AHEAD 4096
 
 static void must_receive(const struct edge *edge, int i, const char *routine)
 {
@@ -57,8 +61,9 @@ static void check_iteration(const struct shmemx_exchange *x, const struct edge *
 }
 
 /*
- * The slot of the next message lies in the caches of the neighbour, which has just read the one before, and every store to a line of it
- * would wait for that line. If the slot is free, this fetches its lines together with those of the messages that have come.
+ * The slot of the next message is in the caches of the neighbour, which has just read the message
+ * before, and every store to a line of it would wait for that line. If the slot is free, this
+ * fetches its lines together with those of the messages that have arrived.
  */
 static void fetch_next_slot(const struct edge *edge)
 {
@@ -144,7 +149,7 @@ __attribute__((noinline, cold)) static const void *wait_observed(struct shmemx_e
 	return payload;
 }
 
-/* One comparison shows that the library is up and that no calls are observed. */
+/* One comparison shows that the library is up and no calls are observed. */
 API const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *bytes)
 {
 	if (COMMS_UNLIKELY(comms.quick_pes == 0))
@@ -165,8 +170,8 @@ API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, s
 }
 
 /*
- * The header of the next message carries the release if that message follows the one released: the neighbour waits for it before
- * it needs to know. Otherwise this notifies the neighbour.
+ * The header of the next message carries the release if that message follows the one released: the
+ * neighbour then gets it in time. Otherwise this notifies the neighbour.
  */
 static void release_message(struct edge *edge, int i, const char *routine)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Grids: teams whose PEs have coordinates. Every PE computes the placement itself, from what all know alike; nothing but the
- * slot of the team has to be agreed on.
+ * Grids: teams whose PEs have coordinates. Every PE computes the placement itself from common data;
+ * the members only need to agree on the team's slot.
  *
- * member  a PE of the parent; cell  a PE of the grid
+ * member  a PE of the parent
+ * cell    a PE of the grid
  */
 #include "grid.h"
 
@@ -45,7 +46,7 @@ static long product_of_sizes(int dims, const int *sizes)
 	return cells;
 }
 
-/* Sizes that are 0 become what is left, as near a cube as its factors allow. */
+/* Fills in sizes that are 0, as near a cube as the factors of the rest allow. */
 static void choose_sizes(struct torus_grid *grid, const int *sizes, int pes, const char *routine)
 {
 	long given = product_of_sizes(grid->dims, sizes);
@@ -70,12 +71,12 @@ static void choose_sizes(struct torus_grid *grid, const int *sizes, int pes, con
 
 /* --- The placement --- */
 
-/* The nodes of a team: numbered by their first members, of which each has so many in order. */
+/* The nodes of a team: numbered by their first members, and the members of each in order. */
 struct spots {
 	int nodes;
-	int each;	  /* members on every node, 0: they differ */
+	int each;	  /* members per node, 0: they differ */
 	int *node, *slot; /* of each member */
-	int *member;	  /* at each slot, node after node, if all have as many */
+	int *member;	  /* at each slot, node after node, if all nodes have equally many */
 	int *place;	  /* of each node, in the job's box */
 };
 
@@ -132,7 +133,7 @@ static shmemx_grid_cost_t summarise_cost(const struct torus_cost *cost)
 				    cost->worst};
 }
 
-/* What the members cost in an order of theirs. */
+/* The cost of the members in a given order. */
 static shmemx_grid_cost_t placement_cost(const struct torus_grid *cells, const struct spots *spots,
 					 const struct torus_sites *sites, const int *member, const char *routine)
 {
@@ -161,8 +162,8 @@ static bool is_no_worse(const shmemx_grid_cost_t *cost, const shmemx_grid_cost_t
 }
 
 /*
- * The plan compares itself with members in the order of their nodes; where they come in another it might be the worse one, so the
- * costs are compared once more.
+ * The plan compares itself with members in node order; in another order it might be the worse one,
+ * so this compares costs again.
  */
 static void take_placement(struct grid *grid, const struct spots *spots, const struct torus_sites *sites, int *member,
 			   const char *routine)
@@ -186,7 +187,7 @@ static void take_placement(struct grid *grid, const struct spots *spots, const s
 	free(placed);
 }
 
-/* Which member each cell is. */
+/* The member of each cell. */
 static void place_members(struct grid *grid, int *member, const struct comms_group *team, bool reorder,
 			  const char *routine)
 {
@@ -248,7 +249,7 @@ API int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, cons
 	return 0;
 }
 
-/* --- Looking around --- */
+/* --- Queries --- */
 
 static int stride_of(const struct torus_grid *cells, int dim)
 {

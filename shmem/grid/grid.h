@@ -7,7 +7,7 @@
 #include "shmem/api.h"
 #include "comms/torus/program_grid.h"
 
-/* What a team that is a grid has besides: PE i of it is cell i. */
+/* Additional data of a team that is a grid: its PE i is cell i. */
 struct grid {
 	struct torus_grid cells;
 	shmemx_grid_report_t report;
@@ -17,11 +17,12 @@ struct grid {
 const struct grid *api_grid_or_die(shmem_team_t team, const char *routine);
 
 /*
- * The PE of the grid so many steps from a PE along a dimension; -1: the grid ends before. Both are numbers in the grid's
- * team: set_pe makes PEs of the world of them. There are at most TORUS_AXES dimensions, so twice as many edges:
- * SHMEMX_EDGE_UP(dim) for the step of +1 and SHMEMX_EDGE_DOWN(dim) for that of -1. The receiver's edge is the sender's
- * with the other step. Along a dimension of one PE that wraps, a PE is its own neighbour, and along one of two the
- * neighbour is the same on both edges.
+ * The PE that is `step` steps from a PE along a dimension; -1: outside of the grid. Both are
+ * numbers in the grid's team; set_pe converts them to PEs of the world. There are at most
+ * TORUS_AXES dimensions, so at most twice as many edges: SHMEMX_EDGE_UP(dim) for step +1 and
+ * SHMEMX_EDGE_DOWN(dim) for step -1. The receiver's edge is the one with the opposite step. Along a
+ * dimension of one PE that wraps, a PE is its own neighbour; along one of two, both edges have the
+ * same neighbour.
  */
 int api_grid_neighbour(const struct grid *grid, int pe, int dim, int steps);
 

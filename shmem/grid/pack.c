@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Boxes of arrays to buffers and back. A box is runs of elements that lie side by side, and levels of equal distances between
- * them; what lies side by side along more than one dimension is one run.
+ * Copies boxes of arrays to buffers and back. A box consists of runs of adjacent elements, and
+ * levels of equal distances between them; if elements are adjacent along several dimensions, they
+ * form one run.
  */
 #include <shmemx.h>
 
@@ -32,7 +33,7 @@ static struct box find_box(size_t element, int dims, const size_t *sizes, const 
 {
 	struct box box = {.run = element};
 	size_t stride = element;
-	bool whole = true; /* along all dimensions so far, so the next ones lie side by side */
+	bool whole = true; /* for all dimensions so far, so the next ones are adjacent */
 
 	for (int i = dims - 1; i >= 0; i--) {
 		box.start += first[i] * stride;
@@ -51,7 +52,7 @@ static struct box find_box(size_t element, int dims, const size_t *sizes, const 
 	return box;
 }
 
-/* Runs of one length at equal distances. With a constant length the compiler needs no call for each. */
+/* Runs of one length at equal distances. With a constant length the compiler needs no calls. */
 COMMS_INLINE void copy_runs(char *to, size_t to_stride, const char *from, size_t from_stride, size_t count, size_t run)
 {
 	for (size_t i = 0; i < count; i++)
@@ -70,7 +71,7 @@ static void copy_level(char *to, size_t to_stride, const char *from, size_t from
 		copy_runs(to, to_stride, from, from_stride, count, run);
 }
 
-/* The buffer goes on where it ended; returns where that is. */
+/* Appends to the buffer; returns its new end. */
 static char *copy_box(const struct box *box, int level, char *array, char *buffer, bool pack)
 {
 	size_t count = box->levels ? box->count[level] : 1, stride = box->levels ? box->stride[level] : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program can ask about the torus it runs on. */
+/* A program's queries about its torus. */
 #include <shmemx.h>
 
 #include "shmem/api.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counters of SHMEM_STATS: for the program to read, and as a table of the whole job when it ends.
- *
- * No PE ever has the numbers of all. Least, most and sum of a number are reductions; the median is found by halving the range
- * between least and most, as a reduction says how many PEs lie below, for all numbers at once. So it takes a
- * few kilobytes and at most 64 rounds, however many PEs there are.
+ * The counters of SHMEM_STATS: for the program to read, and as a table of the whole job at its end.
+ * No PE collects the numbers of all. Minimum, maximum and sum of a number are reductions. The
+ * median is found by bisection between minimum and maximum: a reduction counts the PEs below, for
+ * all numbers at once. So it takes a few kilobytes and at most 64 rounds for any number of PEs.
  */
 #include <shmemx.h>
 
@@ -57,7 +56,8 @@ API void shmemx_stats_reset(void)
 /* --- The table --- */
 
 enum measure { CALLS, BYTES, NANOSECONDS, MEASURES };
-enum { PER_PEER = ROW_COUNT * MEASURES, NUMBERS }; /* behind the rows: bytes for each connected peer */
+/* Behind the rows: bytes for each connected peer. */
+enum { PER_PEER = ROW_COUNT * MEASURES, NUMBERS };
 
 struct table {
 	uint64_t mine[NUMBERS], sum[NUMBERS], least[NUMBERS], median[NUMBERS], most[NUMBERS];
@@ -76,7 +76,7 @@ static void read_mine(uint64_t *numbers)
 	numbers[PER_PEER] = numbers[ROW_PEERS * MEASURES + BYTES] / numbers[ROW_PEERS * MEASURES + CALLS];
 }
 
-/* The lower one, where the number of PEs is even. */
+/* The lower one if the number of PEs is even. */
 static void find_medians(const struct set *world, struct table *t)
 {
 	uint64_t high[NUMBERS], below[NUMBERS];
@@ -146,7 +146,7 @@ static void print_table(const struct table *t)
 		t->least[PER_PEER], t->median[PER_PEER], t->most[PER_PEER]);
 }
 
-/* --- The links: what all PEs have sent over each --- */
+/* --- The links: bytes of all PEs over each --- */
 
 enum { MOST_SHOWN = 100 };
 
@@ -165,7 +165,7 @@ static int compare_loads(const void *left, const void *right)
 
 	if (a->load.bytes != b->load.bytes)
 		return a->load.bytes < b->load.bytes ? 1 : -1;
-	return (a->name > b->name) - (a->name < b->name); /* names lie in the order of the links */
+	return (a->name > b->name) - (a->name < b->name); /* names are in the order of the links */
 }
 
 static struct link_load *read_links(int links)
@@ -209,7 +209,7 @@ static void add_up_links(const struct set *world, struct link_load *load, int li
 	free(load);
 }
 
-/* All is read before anything is sent: this, too, is messages. */
+/* Reads everything before it sends anything, because the reductions are counted, too. */
 void api_stats_stop(void)
 {
 	struct set world;

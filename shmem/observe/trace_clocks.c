@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clocks of a trace. PEs of one host share a clock. PE 0 compares its own with that of every other PE at the start and at the end:
- * it takes the quickest of some questions and answers, and a straight line between the two comparisons.
+ * The clocks of a trace. PEs of one host share a clock. PE 0 compares its clock with that of every
+ * other PE at the start and at the end: it takes the fastest of several round trips, and
+ * interpolates between the two comparisons.
  */
 #include "trace_clocks.h"
 
@@ -47,8 +48,8 @@ static bool shares_clock(struct trace_ring *ring, int pe)
 /* PE 0 asks, and the other PE answers with the time of its clock. */
 struct comparison {
 	int64_t ahead;	/* of PE 0's clock */
-	uint64_t error; /* of that, at most */
-	uint64_t when;	/* by the other's clock */
+	uint64_t error; /* largest error of that */
+	uint64_t when;	/* by the other PE's clock */
 };
 
 static struct comparison compare_clock(struct trace_ring *ring, int pe)

@@ -4,10 +4,16 @@
 
 #include "comms/observe/trace.h"
 
-/* A number for this process's clock, the same for all processes that read the same clock; 0: not known. */
+/*
+ * An identifier of this process's clock, the same for all processes that read the same clock; 0:
+ * unknown.
+ */
 uint64_t trace_clock_number(void);
 
-/* How far the clock of each PE is ahead of PE 0's goes into the PE's ring. All PEs call it together, each with its symmetric ring. */
+/*
+ * Stores in each PE's ring how far its clock is ahead of PE 0's. All PEs call it together, each
+ * with its symmetric ring.
+ */
 void trace_compare_clocks(struct trace_ring *ring, bool at_end);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SHMEM_TRACE: one file for the job in the format of Chrome's traces, which Perfetto reads, too. PE 0 fetches the events of one PE
- * after the other and writes them, so it never holds those of all.
+ * SHMEM_TRACE: one file for the job in the format of Chrome's traces, which Perfetto also reads. PE
+ * 0 fetches and writes the events of one PE after another, so it never holds those of all.
  *
- * While the job runs, each PE records into a mapped file, its part, which the kernel keeps whatever ends the PE. shmem_finalize removes
- * the parts; when the job ends otherwise, oshrun makes one trace of them. Where another launcher started the job, the first PE that
- * a signal or an abort ends prints where the parts are.
+ * While the job runs, each PE records into a mapped file, its part, which the kernel keeps however
+ * the PE ends. shmem_finalize removes the parts; if the job ends otherwise, oshrun joins them into
+ * one trace. Under other launchers, the first PE that a signal or an abort ends prints where the
+ * parts are.
  */
 #include "comms/observe/trace.h"
 
@@ -27,12 +28,12 @@
 enum { FETCHED = 256, BINS = 200 };
 
 static struct {
-	struct trace_ring *ring; /* symmetric: what the others fetch at the end */
-	struct trace_ring *mine; /* what is recorded into: the part's, or memory of this PE */
+	struct trace_ring *ring; /* symmetric: other PEs fetch it at the end */
+	struct trace_ring *mine; /* memory to record into: the part's, or this PE's own */
 	size_t bytes;		 /* of either */
 	bool has_part;
-	int file;					   /* PE 0's */
-	char name[TRACE_PART_NAME], part[TRACE_PART_NAME]; /* whole paths */
+	int file;					   /* on PE 0 */
+	char name[TRACE_PART_NAME], part[TRACE_PART_NAME]; /* full paths */
 } job_trace = {.file = -1};
 
 /* --- The links' load over time --- */
@@ -72,7 +73,10 @@ static void load_add(const struct trace_ring *head, const struct trace_event *e)
 	links_follow(e->away ? head->pe : e->pe, e->away ? e->pe : head->pe, add_to_link, &schedule);
 }
 
-/* The torus is one more process, its links are counters; rates in bytes per millisecond, which is kB/s. */
+/*
+ * The torus is another process of the trace, its links are counters; rates in bytes per
+ * millisecond, which is kB/s.
+ */
 static void load_write(struct plain_text *text)
 {
 	char name[LINKS_TEXT];
@@ -96,7 +100,7 @@ static void load_write(struct plain_text *text)
 	free(link_loads.bytes);
 }
 
-/* What torusplan view needs to draw it. */
+/* Information for torusplan view. */
 static void write_torus(struct plain_text *text)
 {
 	const struct torus_shape *shape = &comms_ensure_torus()->sites.shape;
@@ -127,7 +131,7 @@ static void resolve_messages(void)
 		if (e->kind == TRACE_MESSAGE && e->away && e->detail != TRACE_SURE)
 			wanted[e->pe] = true;
 	}
-	/* Each PE begins with itself, so that not all read from the same one. */
+	/* Each PE begins with itself, so that they do not all read from the same PE. */
 	for (int i = 0; done && i < comms.n_pes; i++) {
 		int pe = (comms.pe + i) % comms.n_pes;
 
@@ -190,11 +194,15 @@ static void write_job_trace(void)
 	if (text.failed)
 		rte_report("shmem_finalize", "SHMEM_TRACE=%s: cannot write: %s", setting_text(SETTING_TRACE),
 			   strerror(text.failed));
+	/* Of all PEs now: if the job is killed from here on, it has its trace. */
 	else
-		trace_remove_parts(job_trace.name, 0); /* of all at once: a job that is killed now has its trace */
+		trace_remove_parts(job_trace.name, 0);
 }
 
-/* Only one PE can remove the empty file. Nothing here allocates or locks: it may be in the handler of a signal. */
+/*
+ * Only one PE can remove the empty file. Nothing here allocates or locks, because a signal handler
+ * may call it.
+ */
 static void last_words(void)
 {
 	struct plain_text text = {.file = STDERR_FILENO};
@@ -229,7 +237,10 @@ static void open_trace_file(void)
 	rte_notify_trace(job_trace.name);
 }
 
-/* The part as memory; all of it is there, so that no full disk can end this PE. NULL: errno says why. */
+/*
+ * Maps the part; its blocks are allocated, so that a full disk cannot end this PE. NULL: errno says
+ * why.
+ */
 static struct trace_ring *map_part(void)
 {
 	struct stat of_trace;
@@ -317,7 +328,10 @@ static void release_memory(void)
 	job_trace.has_part = false;
 }
 
-/* Copies the recording to where others read it. The counts of ask and answer go on from the start. */
+/*
+ * Copies the recording to memory that other PEs read. The counts of ask and answer continue from
+ * the start.
+ */
 static void publish_recording(void)
 {
 	uint64_t asked = atomic_load_explicit(&job_trace.ring->ask, memory_order_relaxed);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather between nodes of several PEs, or of
- * much data, goes along a ring of the nodes instead, so that each block takes each link once; but the NIC, where it can,
- * sends to all members in parallel, over all links.
+ * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather of several
+ * PEs per node, or of much data, goes along a ring of the nodes instead, so that each block uses
+ * each link once. If the NIC can carry it, it sends to all members in parallel, over all links.
  */
 #include "plans.h"
 
-#define RING_FROM 65536 /* bytes of a whole dest */
+#define RING_FROM 65536 /* bytes of the whole dest */
 
-/* What is written for each member begins there in my source; with a step of 0 all get the same. */
+/* The start in this PE's source of the data for each member; with a step of 0 all get the same. */
 static bool write_pairs(struct maker *m, char *dest, const char *source, size_t step, bool only_by_nic)
 {
 	int n = m->set.group->size, me = m->set.group->me;
@@ -48,7 +48,7 @@ static int leader_of(const struct nodes *nodes, int node)
 	return set_pe(nodes->set, member_of(nodes, node, 0));
 }
 
-/* The members of a node put their blocks together in its leader's dest. */
+/* The members of a node collect their blocks in the leader's dest. */
 static void write_node_gather(struct maker *m, const struct nodes *nodes, char *dest, const char *source)
 {
 	struct port *node = &m->plan->ports[PORTS_NODE];
@@ -68,7 +68,10 @@ static void write_node_gather(struct maker *m, const struct nodes *nodes, char *
 	plan_notify(m, copy, comms.pe, (struct when){&node->own, 1, 1});
 }
 
-/* Blocks in the order in which they go along the ring behind a node, its own first: the i-th is of which member? */
+/*
+ * The member of the i-th block in the order in which blocks travel the ring behind a node, its own
+ * first.
+ */
 struct walk {
 	const struct nodes *nodes;
 	int node, i;
@@ -85,7 +88,7 @@ static int next_block(struct walk *walk)
 	return member;
 }
 
-/* How many blocks go from a node to the next: all but the next one's own. */
+/* The number of blocks from a node to the next: all but the next one's own. */
 static size_t count_blocks_sent(const struct nodes *nodes, int from)
 {
 	return (size_t)(nodes->set->group->size - members_of(nodes, (from + 1) % nodes->count));

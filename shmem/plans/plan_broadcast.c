@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A broadcast as a plan. Between nodes data goes down trees like those of shmem/broadcast.c; on a node, the other PEs copy it from the one
- * that has it. The broadcast is over for a PE when its dest is complete and no PE reads its source or its dest any more.
+ * A broadcast as a plan. Between nodes data goes down trees like those of shmem/broadcast.c; on a
+ * node, the other PEs copy it from the PE that has it. The broadcast ends for a PE when its dest is
+ * complete and no PE reads its source or its dest any more.
  */
 #include "plans.h"
 
-#define AT_ONCE_UP_TO 65536 /* bytes that are not worth a chain */
+#define AT_ONCE_UP_TO 65536 /* bytes that are too few for a chain */
 #define CHAIN_SEGMENT (128UL << 10)
 
 static struct tree_set agree_on_broadcast_trees(struct maker *m, const struct nodes *nodes, int root)
@@ -48,7 +49,7 @@ static void write_broadcast(struct maker *m, const struct nodes *nodes, const st
 		plan_copy(m, plan_queue(m), AT_ONCE, dest, source, m->bytes);
 }
 
-/* Choosing trees may make other plans again, so it comes first. */
+/* Choosing trees may remake other plans, so it comes first. */
 static bool make_broadcast(struct maker *m, const struct plan_order *order)
 {
 	struct nodes nodes = plan_nodes(m);

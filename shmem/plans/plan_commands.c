@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all kinds of plans consist of: blocks, ports and commands. */
+/* The elements of all kinds of plans: blocks, ports and commands. */
 #include "plans.h"
 
 #include <string.h>
@@ -147,7 +147,7 @@ void plan_advance(struct maker *m, int queue, struct comms_procedure procedure)
 	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_ADVANCE});
 }
 
-/* --- Beginning and end --- */
+/* --- Start and end --- */
 
 static int executor_of(int executor, const char *routine)
 {
@@ -191,7 +191,7 @@ static bool takes_thread(const struct maker *m)
 
 void plan_end(struct maker *m, shmemx_plan_t *plan)
 {
-	set_sync(&m->set); /* the others have read my block */
+	set_sync(&m->set); /* the others have read this PE's block */
 	m->plan->list.by_executor = takes_thread(m);
 	if (m->plan->list.by_executor)
 		comms_executor_start(m->set.routine);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Edges of a plan: the maker adds all, then writes their commands. The NIC takes the far ones if it can do so on all members: each
- * member publishes where it expects to be notified that others are ready, and then all agree.
+ * Edges of a plan: the maker adds all of them, and then their commands. The NIC takes those between
+ * nodes if it can on all members: each member publishes where it expects notifications that others
+ * are ready, and then all agree.
  */
 #include "plans.h"
 
@@ -40,7 +41,7 @@ void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end e
 
 /* --- By commands --- */
 
-/* Queues that several edges share. */
+/* Queues shared by several edges. */
 struct queues {
 	int notify, end, in[QUEUES], out[QUEUES], ins, outs;
 };
@@ -103,7 +104,7 @@ static void write_by_commands(struct maker *m, const struct edges *edges, bool f
 	for (size_t i = 0; i < edges->count; i++) {
 		const struct plan_edge *edge = &edges->edge[i];
 
-		m->near = edge->near; /* its words take the path of its data */
+		m->near = edge->near; /* its words use the same path as its data */
 		if (!edge->near && !far_too)
 			continue;
 		if (edge->out)

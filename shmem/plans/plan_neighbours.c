@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An exchange with neighbours as a plan: the edges that the user gives, each with a port. The ends find each other as those of a
- * neighbour exchange do: each publishes its stations, one for each edge, and checks whether the other end's fits.
+ * An exchange with neighbours as a plan: the edges that the user gives, each with a port. The ends
+ * find each other as in a neighbour exchange: each publishes one station per edge, and checks that
+ * the other end's fits.
  */
 #include "plans.h"
 
@@ -87,7 +88,7 @@ static struct station find_other_end(struct maker *m, int i)
 	return theirs;
 }
 
-/* Whether an edge is near depends on where the giver has its data. */
+/* Whether an edge is near depends on the location of the giver's data. */
 static void write_neighbour(struct maker *m, struct edges *edges, int i)
 {
 	const struct station *mine = (struct station *)m->plan->staging + i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A broadcast between nodes by the NIC, where it can: what the NIC has to do at this PE, and what other PEs must know of it. All members do
- * so, or none: they agree while they make the plan.
+ * A broadcast between nodes by the NIC, if possible: its work at this PE, and what other PEs must
+ * know. Either all members use it or none: they agree while they make the plan.
  */
 #include "plans.h"
 
@@ -14,7 +14,7 @@ enum { PORT_IDS = 16, PORT_IDS_END = 20 };
 _Static_assert(COMMS_SESSION_TREES <= PORT_IDS && (int)PORT_IDS_END <= (int)PORTS_UP, "ports are not used twice");
 _Static_assert((PORT_IDS_END - PORT_IDS) * sizeof(struct port) >= sizeof(struct comms_session_shown), "all have room");
 
-/* Segments as long as a tree can have them, the same on all PEs. */
+/* Segments as long as a tree allows, the same on all PEs. */
 static struct tree_set in_few_segments(const struct tree_set *tree_set)
 {
 	struct tree_set coarse = *tree_set;
@@ -26,7 +26,7 @@ static struct tree_set in_few_segments(const struct tree_set *tree_set)
 	return coarse;
 }
 
-/* The first of them share out what little there is. */
+/* A small amount goes to the first of them. */
 static int trees_with_data(const struct tree_set *tree_set)
 {
 	int trees = 0;
@@ -136,7 +136,7 @@ bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool sta
 		return false;
 	if (stands && trees_fit(&coarse, trees))
 		session = open_session(m, &coarse, trees);
-	/* After this all have published theirs, too. */
+	/* After this all others have published theirs, too. */
 	if (set_max(&m->set, stands && !session)) {
 		if (session)
 			comms_session_close(session);

@@ -2,19 +2,21 @@
 /*
  * Reductions as plans: to a root, or for all.
  *
- * On a node each PE combines one part of all sources, in memory that all reach: on a single node, into its own dest
- * and from there to the others'; else into the dest of the node's leader. This works in place, too: each part begins
- * with the data that its result overwrites.
+ * On a node each PE combines one part of all sources, in memory that all reach: on a single node,
+ * into its own dest and from there to the others'; otherwise into the dest of the node's leader.
+ * This works in place, too: each part begins with the data that its result overwrites.
  *
- * Between nodes the result goes up trees, which combine it, and, if all PEs get it, down again, each segment as soon as the root has it.
- * Slots stage what comes up; the parent notifies the child of how many it has read, in all runs, so a child may be ahead by as many
- * segments as there are slots. The way down needs no such credit: when a segment arrives, the parent has read what this PE sent of it. Where
- * the call goes by the rings of a torus, an all-reduce does so, too (plan_rings.c).
+ * Between nodes the result goes up trees, which combine it, and, if all PEs get it, down again,
+ * each segment as soon as the root has it. Slots stage segments going up. The parent notifies the
+ * child of the number it has read, in all runs, so a child may be ahead by as many segments as
+ * there are slots. Going down needs no such credit: when a segment arrives, the parent has already
+ * read this PE's contribution to it. An all-reduce uses the rings of a torus if the collective does
+ * (plan_rings.c).
  */
 #include "plans.h"
 
 #define STRIP (64UL << 10)  /* bytes combined at a time */
-#define AT_ONCE_UP_TO 16384 /* bytes that are not worth a chain */
+#define AT_ONCE_UP_TO 16384 /* bytes that are too few for a chain */
 #define CHAIN_SEGMENT (64UL << 10)
 #define STAGING (512UL << 10)
 #define MOST_SLOTS 16
@@ -25,8 +27,8 @@ struct reduction {
 	struct tree_set tree_set;
 	size_t slots;
 	bool by_rings; /* between nodes, instead of the trees */
-	int root;      /* -1: for all */
-	int first;     /* place on my node of its leader */
+	int root;      /* -1: all */
+	int first;     /* index of the leader on this node */
 	char *dest;
 	const char *source;
 	size_t count, size;
@@ -106,7 +108,7 @@ static void combine_on_node(const struct reduction *r)
 		plan_notify(r->m, work, comms.pe, (struct when){&r->m->plan->ports[PORTS_NODE + me].own, 1, 1});
 }
 
-/* The result of this node is in the dest of its leader. */
+/* The result of this node is in its leader's dest. */
 static struct when node_done(const struct reduction *r)
 {
 	return r->nodes.size > 1 ? (struct when){&r->m->plan->ports[PORTS_NODE + r->first].own, 1, 1} : AT_ONCE;
@@ -114,7 +116,7 @@ static struct when node_done(const struct reduction *r)
 
 /* --- Between nodes --- */
 
-/* By the same rules as the call. Sets by_rings. */
+/* By the rules of the collective. Sets by_rings. */
 static struct tree_set agree_on_reduce_trees(struct reduction *r)
 {
 	const struct nodes *nodes = &r->nodes;
@@ -154,7 +156,7 @@ static size_t slots_of(const struct tree_set *tree_set)
 	return slots < MOST_SLOTS ? slots : MOST_SLOTS;
 }
 
-/* The slot in the staging of a PE for segment i that comes by an edge. */
+/* The slot in a PE's staging for segment i of an edge. */
 static char *slot_address(const struct reduction *r, int pe, int port, size_t i)
 {
 	return plan_staging(r->m, pe) + ((size_t)port * r->slots + i % r->slots) * r->tree_set.segment;
@@ -173,7 +175,10 @@ static void write_from_child(const struct reduction *r, int queue, const struct 
 		plan_notify(r->m, queue, child.pe, (struct when){&plan_port(r->m, child.pe, port)->answer, n, nth});
 }
 
-/* The parent has read the segment that was in the slot of segment i: an earlier one of this run, or the last one there of the run before. */
+/*
+ * Waits until the parent has read the earlier segment in the slot of segment i, from this run or
+ * the run before.
+ */
 static struct when slot_free(const struct reduction *r, const struct tree_node *tree_node, size_t i)
 {
 	int64_t n = (int64_t)tree_node->segments, slots = (int64_t)r->slots, nth = (int64_t)i + 1 - slots;
@@ -308,7 +313,7 @@ static int order_reduction(struct maker *m, const struct plan_order *order, shme
 	return plan_make(m, *order, plan);
 }
 
-/* Bytes of the elements of a reduction that exists. */
+/* Size of the elements of an existing reduction. */
 static size_t reduction_bytes(const struct plan_order *order, const char *routine)
 {
 	size_t size;

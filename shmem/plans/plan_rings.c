@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An all-reduce by the rings of a torus as a plan. It is a procedure of its list (comms/collectives/torus_ring_plan.c), not commands: a piece waits
- * for whichever neighbours bring it, and the steps on each link are many. The plan's staging begins with its words; behind them are slots.
+ * An all-reduce by the rings of a torus as a plan. It is a procedure of its list
+ * (comms/collectives/torus_ring_plan.c), not commands, because a piece waits for several
+ * neighbours, and each link has many steps. The plan's staging begins with its words; slots follow.
  */
 #include "plans.h"
 
@@ -9,7 +10,7 @@
 
 #include "comms/collectives/torus_allreduce.h"
 
-/* Those of what is combined, and those of results. */
+/* For pieces to combine, and for results. */
 static struct torus_words *ring_words(char *staging)
 {
 	return (struct torus_words *)(void *)staging;
@@ -30,7 +31,7 @@ static void dispose_rings(void *state)
 	torus_ring_plan_free(state);
 }
 
-/* Nobody uses the words before all members have made the plan (plan_end). */
+/* No member uses the words before all have made the plan (plan_end). */
 void plan_rings_add(struct maker *m, int queue, const struct plan_rings *rings)
 {
 	const struct torus_topology *topology = m->set.team->topology;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands that move data down trees between nodes in a plan (a binomial tree, a chain, or the trees of a torus), and
- * from the leader of a node to the other PEs there.
+ * Commands that move data down trees between nodes in a plan (a binomial tree, a chain, or the
+ * trees of a torus), and from the leader of a node to its other PEs.
  */
 #include "plans.h"
 
@@ -87,7 +87,10 @@ static void grow_chain(const struct tree_set *tree_set, int me, struct tree_node
 		tree_node->child[tree_node->children++] = tree_edge_to(tree_set, me + 1, 0);
 }
 
-/* Numbered from the root, a node's parent is its number without the highest bit; the port is that bit's. */
+/*
+ * In numbering from the root, a node's parent is its number without the highest bit; that bit gives
+ * the port.
+ */
 static void grow_binomial(const struct tree_set *tree_set, int me, struct tree_node *tree_node)
 {
 	int bit = 0;
@@ -160,9 +163,9 @@ size_t plan_tree_set_directions(const struct tree_set *tree_set)
 	return directions;
 }
 
-/* --- Down --- */
+/* --- Going down --- */
 
-/* Segment i of n is here: from the parent or, at the root, ready to be sent. */
+/* Segment i of n has arrived from the parent or, at the root, is ready to be sent. */
 static struct when segment_is_ready(const struct maker *m, const struct tree_node *tree_node, int tree, size_t i,
 				    bool counted)
 {
@@ -173,14 +176,14 @@ static struct when segment_is_ready(const struct maker *m, const struct tree_nod
 	return counted ? (struct when){&m->plan->ports[tree].own, n, nth} : AT_ONCE;
 }
 
-/* One tree of a plan_down, as this PE sees it. */
+/* One tree of a plan_down, at this PE. */
 struct tree_down {
 	struct maker *m;
 	const struct tree_set *tree_set;
 	int tree;
 	struct tree_node node;
 	char *dest;
-	const char *source; /* here: the user's at the root, dest elsewhere */
+	const char *source; /* here: the user's at the root, otherwise dest */
 	bool ask, counted;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plans of this PE: what there is room for, start, test, wait, and the end. Making them is the business of the other files. */
+/* The plans of this PE: their memory, start, test, wait, and end. Other files make them. */
 #include "plans.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ _Static_assert(SHMEMX_PLANS == COMMS_LISTS, "each plan is a list");
 
 static struct {
 	pthread_mutex_t lock;
-	struct blocks *blocks; /* of the memory of plans */
+	struct blocks *blocks; /* allocator of the memory of plans */
 	struct shmemx_plan plan[SHMEMX_PLANS];
 } plans = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -63,7 +63,7 @@ static void release_block(size_t block)
 	pthread_mutex_unlock(&plans.lock);
 }
 
-/* Nobody is inside the list any more: it is over, but who came for it in vain may not have left. */
+/* The list has ended, but a thread that came for it in vain may still be there. */
 static void empty_plan(struct shmemx_plan *plan)
 {
 	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&plan->list.busy, memory_order_acquire));
@@ -97,7 +97,10 @@ static void report_missing_room(const struct shmemx_plan *plan, size_t bytes, co
 			   text_size(blocks_largest(plans.blocks), free));
 }
 
-/* All members have room, or none takes any. One that has none for a new plan says so: the first of them. */
+/*
+ * Either all members have room, or none allocates. The first member without room for a new plan
+ * reports it.
+ */
 static bool all_have_room(const struct maker *m, bool mine, size_t bytes)
 {
 	uint64_t me = (uint64_t)(m->set.group->size - m->set.group->me);
@@ -123,7 +126,10 @@ static void number_plan(struct shmemx_plan *plan)
 	plan->number = ++plan->team->plans;
 }
 
-/* A plan that is made again keeps what it has until all members have room for the new one; then nobody sends for the old one any more. */
+/*
+ * A plan that is made again keeps its block until all members have room for the new one; then no
+ * member sends for the old one any more.
+ */
 bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 {
 	size_t bytes = ports * sizeof(struct port) + staging, block;
@@ -192,7 +198,7 @@ size_t plans_moved(const struct shmemx_team *team, bool *under_way)
 	return bytes;
 }
 
-/* --- What the user calls --- */
+/* --- API --- */
 
 static struct shmemx_plan *plan_of(shmemx_plan_t plan, const char *routine)
 {
@@ -271,7 +277,10 @@ API void shmemx_plan_wait(shmemx_plan_t plan)
 	end_run(p);
 }
 
-/* What others have sent for it may still be on its way to them: all of it has come when all have passed a barrier. */
+/*
+ * Data that others sent for it may still be under way: after a barrier of all members, everything
+ * has arrived.
+ */
 API void shmemx_plan_free(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);

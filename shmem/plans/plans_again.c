@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plans whose trees lead over a cable that has changed since they were made. When the members of a team have agreed on its cables
- * (shmem/torus_faults.c), they make these plans again, one after the other by number.
+ * Plans whose trees use a cable that has changed since they were made. After the members of a team
+ * have agreed on its cables (shmem/torus_faults.c), they make these plans again, one after another
+ * by number.
  *
- * All members are in a collective then. But starts have no order: one member may have started a run of the plan that another has not yet, or
- * one may be under way. So the members agree for each plan: it is made again if all have begun equally many runs and none is under way.
- * Otherwise it stays as it is, until the next check of the cables. A thread that starts the plan meanwhile waits until it has been made.
+ * All members are then in a collective, but starts have no order: one member may have started a run
+ * that another has not, or a run may be in progress. So the members agree for each plan: they make
+ * it again if all have begun the same number of runs and none is in progress. Otherwise it stays as
+ * it is until the next check of the cables. A thread that starts the plan meanwhile waits until it
+ * has been made.
  *
- * A program may do nothing but start plans. A start waits for nobody, and a wait only for the PEs whose data it needs, so barriers and syncs of
- * the team check, too. What plans have moved up to then differs between members, which may start before a barrier or behind it: they agree
- * on the most. They do not do so each time: half as often as before where no check was due, or some plan was under way.
+ * A program may do nothing but start plans. A start waits for no PE, and a wait only for the PEs
+ * whose data it needs, so barriers and syncs of the team check, too. What plans have moved by then
+ * differs between members, which may start before a barrier or after it: they agree on the maximum.
+ * They do so less and less often: after a check that was not due, or with a plan in progress, the
+ * interval doubles.
  */
 #include "plans.h"
 
@@ -36,7 +41,7 @@ static bool all_members_rest(const struct set *set, const struct shmemx_plan *pl
 	return words[0] == 0 && words[1] == UINT64_MAX - words[2];
 }
 
-/* The user's routine made the first one, and reports name it. */
+/* The user's routine made the first plan, so reports name it. */
 static bool make_again(struct shmemx_plan *plan)
 {
 	const struct plan_order order = plan->order;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts, gets and messages between buffers that are not symmetric (rdma_buffers.c), and their events (rdma_events.c).
+ * Puts, gets and messages between buffers that are not symmetric (rdma_buffers.c), and their events
+ * (rdma_events.c).
  *
- * operation  a put or a get of this PE that is under way, or a message that it has sent and no PE has received
- * event      what another PE reports (comms/rdma/events.h): a put arrived here, a message is ready, or a PE has fetched a message of ours
+ * operation  an outstanding put or get of this PE, or a message that it has sent and no PE has
+ *            received
+ * event      another PE's report (comms/rdma/events.h): a put arrived here, a message is ready, or
+ *            a PE has fetched a message of this one
  *
- * The receiver fetches a message when it has both the sender's event and memory for it, and then the sender gets an event. So a message
- * needs no memory of the library and goes straight from one buffer to the other.
+ * The receiver fetches a message when it has both the sender's event and memory for it, and then
+ * the sender gets an event. So a message needs no memory of the library and goes straight from one
+ * buffer to the other.
  *
- * All but waits hold the lock. A PE that waits for room in another's event queue empties its own meanwhile, so two cannot wait for each other.
+ * All functions except waits hold the lock. A PE that waits for room in another's event queue
+ * empties its own meanwhile, so there is no deadlock.
  */
 #include "rdma.h"
 
@@ -28,7 +33,7 @@ struct operation {
 	struct comms_request request;
 	struct comms_event remote_event; /* for the target */
 	shmemx_rdma_event_t event;
-	uint64_t answer; /* a message that it gets: its sender's operation; 0: none */
+	uint64_t answer; /* of a get for a message: the sender's operation; 0: none */
 	struct operation *next;
 };
 
@@ -51,13 +56,13 @@ struct queue {
 static struct {
 	pthread_mutex_t lock;
 	struct list under_way, sent;
-	size_t unfinished; /* operations */
+	size_t unfinished; /* number of operations */
 	struct queue posted, messages;
 } rdma = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- Operations --- */
 
-/* Each operation becomes an event. */
+/* Turns an operation into an event. */
 static struct operation *begin_operation(int kind, int pe, uint64_t word, void *address, size_t bytes,
 					 const char *routine)
 {
@@ -172,7 +177,7 @@ static void answer_sender(const struct operation *operation, const char *routine
 	send_event(operation->event.pe, &event, ANSWER, routine);
 }
 
-/* Operations that are complete become events, in the order in which they began. */
+/* Turns completed operations into events, in the order in which they began. */
 static bool finish_operations(const char *routine)
 {
 	bool some = false;
@@ -222,7 +227,7 @@ static void collect_events(const char *routine)
 	} while (finish_operations(routine));
 }
 
-/* --- What the user calls --- */
+/* --- API --- */
 
 API void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int notify,
 			 uint64_t word)
@@ -260,7 +265,7 @@ API void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t 
 	pthread_mutex_unlock(&rdma.lock);
 }
 
-/* The operation is not under way here: it ends when the receiver reports that. */
+/* The operation ends when the receiver reports it, without a transfer here. */
 API void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word)
 {
 	const struct comms_buffer *from = rdma_buffer(source);
@@ -317,7 +322,7 @@ API int shmemx_rdma_test(shmemx_rdma_event_t *event)
 	return next_event(event, __func__);
 }
 
-/* Another thread that holds the lock may be about to change what this one waits for. */
+/* Another thread, which holds the lock, may be about to change what this one waits for. */
 static bool something_came(void)
 {
 	bool came;

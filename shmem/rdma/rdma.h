@@ -14,7 +14,7 @@ static inline const struct comms_buffer *rdma_buffer(const shmemx_rdma_buffer_t 
 	return (const struct comms_buffer *)buffer;
 }
 
-/* Is it a registered buffer, and are these bytes in it? Ends the job with a message if not. */
+/* Ends the job with a message unless these bytes are in a registered buffer. */
 void rdma_check_buffer(const struct comms_buffer *buffer, const char *argument, size_t offset, size_t bytes,
 		       const char *routine);
 void rdma_check_mine(const struct comms_buffer *buffer, const char *argument, const char *routine);
@@ -22,12 +22,12 @@ void rdma_check_mine(const struct comms_buffer *buffer, const char *argument, co
 /* --- Events for the program (rdma_events.c). Call with the lock of rdma.c held. --- */
 
 void rdma_event_add(const shmemx_rdma_event_t *event, const char *routine);
-/* False: there is none. */
+/* Returns false if there is no event. */
 bool rdma_event_take(shmemx_rdma_event_t *event);
 size_t rdma_events_count(void);
 void rdma_events_forget(void);
 
-/* What was allocated; ends the job with a message if that is NULL. */
+/* Returns its argument; ends the job with a message if that is NULL. */
 void *rdma_memory(void *allocated, const char *routine);
 
 #endif

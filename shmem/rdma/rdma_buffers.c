@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is not symmetric and that other PEs may use: registering it, and checking what a routine is given. */
+/*
+ * Memory that is not symmetric and that other PEs may use: registration, and checks of arguments.
+ */
 #include "rdma.h"
 
 #include <string.h>

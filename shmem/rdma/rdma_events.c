@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events that the program has not taken yet: a ring, which grows. */
+/* Events that the program has not taken yet: a ring, which grows. */
 #include "rdma.h"
 
 #include <stdlib.h>
