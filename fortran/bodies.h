@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each generic name does with arrays. fortran/generics.awk makes a line BODY_name(symbol, routine, C type, its name, context) of it
- * for each type; the interface that belongs to it is made of the prototype of C. CTX is GIVEN where a context comes first, else DEFAULT.
+ * The body of each generic name for arrays. fortran/generics.awk makes a line BODY_name(symbol,
+ * routine, C type, its name, context) from it for each type; it derives the interface from the C
+ * prototype. CTX is GIVEN if a context comes first, else DEFAULT.
  */
 #ifndef FORTRAN_BODIES_H
 #define FORTRAN_BODIES_H
@@ -58,7 +59,7 @@
 #define BODY_put_signal(SYMBOL, ROUTINE, TYPE, NAME, CTX) SIGNAL(SYMBOL, ROUTINE, CTX, FORTRAN_BLOCKING)
 #define BODY_put_signal_nbi(SYMBOL, ROUTINE, TYPE, NAME, CTX) SIGNAL(SYMBOL, ROUTINE, CTX, FORTRAN_NBI)
 
-/* Sets of words. Indices count from 1 in Fortran, and 0 is none. */
+/* Sets of words. Indices count from 1 in Fortran; 0 means none. */
 #define SET_BEGIN(ROUTINE)                                      \
 	size_t n = fortran_contiguous(ivars, "ivars", ROUTINE); \
 	const int *skip = fortran_status(status, n, ROUTINE);   \
@@ -70,11 +71,11 @@
 		SET_BEGIN(ROUTINE)                                                          \
 		RETURN CALL(words, n, skip, cmp, cmp_value);                                \
 	}
-#define ANY_OF(SYMBOL, ROUTINE, CALL, TYPE)                                                    \
-	API int SYMBOL(const array *ivars, int cmp, TYPE cmp_value, const array *status)       \
-	{                                                                                      \
-		SET_BEGIN(ROUTINE)                                                             \
-		return (int)(CALL(words, n, skip, cmp, cmp_value) + 1); /* none is SIZE_MAX */ \
+#define ANY_OF(SYMBOL, ROUTINE, CALL, TYPE)                                                       \
+	API int SYMBOL(const array *ivars, int cmp, TYPE cmp_value, const array *status)          \
+	{                                                                                         \
+		SET_BEGIN(ROUTINE)                                                                \
+		return (int)(CALL(words, n, skip, cmp, cmp_value) + 1); /* SIZE_MAX means none */ \
 	}
 #define SOME_OF(SYMBOL, ROUTINE, CALL, TYPE)                                                                   \
 	API int SYMBOL(const array *ivars, const array *indices, int cmp, TYPE cmp_value, const array *status) \
@@ -129,7 +130,10 @@
 #define BODY_test_some_vector(SYMBOL, ROUTINE, TYPE, NAME, CTX) \
 	SOME_EACH(SYMBOL, ROUTINE, shmem_##NAME##_test_some_vector)
 
-/* Collectives. Those that work element by element go from piece to piece of a section, the others take contiguous arrays. */
+/*
+ * Collectives. Those that work element by element process sections piece by piece; the others take
+ * contiguous arrays.
+ */
 #define FINISH(STATUS, STAT) \
 	if (STAT)            \
 		*(STAT) = STATUS;

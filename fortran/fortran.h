@@ -45,26 +45,26 @@ typedef CFI_cdesc_t array;
 /* Ends the job with a message in the name of a Fortran routine. */
 _Noreturn void fortran_die(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Elements of an array that has a shape; ends the job if it has none, as an assumed-size array. */
+/* Elements of an array with a shape; ends the job if it has none (an assumed-size array). */
 size_t fortran_elements(const array *a, const char *argument, const char *routine);
 
 /* The same for an array that must be contiguous. */
 size_t fortran_contiguous(const array *a, const char *argument, const char *routine);
 
-/* A text of C to a character variable, filled up with blanks or cut off. */
+/* Copies a C string to a character variable, padded with blanks or truncated. */
 void fortran_text(const array *variable, const char *text);
 
 /* One array's contiguous runs, in the order of its elements. */
 struct runs {
 	const array *array;
-	char *at;    /* what is left of the current run */
+	char *at;    /* rest of the current run */
 	size_t left; /* bytes */
 	size_t run;  /* bytes of each run */
-	int first;   /* dimension: those below it make up a run */
+	int first;   /* lowest dimension that is not part of a run */
 	CFI_index_t index[CFI_MAX_RANK];
 };
 
-/* Two arrays of as many elements. The next piece is dest, source and bytes. */
+/* Two arrays with the same number of elements. The next piece is dest, source and bytes. */
 struct pieces {
 	struct runs to, from;
 	size_t left; /* bytes */
@@ -73,12 +73,12 @@ struct pieces {
 	size_t bytes, elements;
 };
 
-/* Ends the job with a message where the arrays differ in size. */
+/* Ends the job with a message if the arrays differ in size. */
 void fortran_pieces_begin(struct pieces *pieces, const array *dest, const array *source, const char *routine);
-/* False: there are no more. The first piece of empty arrays has no bytes. */
+/* Returns false after the last piece. The first piece of empty arrays has no bytes. */
 bool fortran_pieces_next(struct pieces *pieces);
 
-/* Copies an array to one of as many elements. */
+/* Copies an array to one with the same number of elements. */
 void fortran_copy(const array *dest, const array *source, const char *routine);
 
 enum fortran_way { FORTRAN_BLOCKING, FORTRAN_NBI };
@@ -94,7 +94,7 @@ struct fortran_signal {
 void fortran_put_signal(shmem_ctx_t ctx, const array *dest, const array *source, const struct fortran_signal *signal,
 			int pe, enum fortran_way way, const char *routine);
 
-/* Of the strided routines: blocks of elements in contiguous arrays. */
+/* For the strided routines: blocks of elements in contiguous arrays. */
 struct fortran_blocks {
 	int dst, sst, size, count;
 };
@@ -103,27 +103,33 @@ void fortran_iput(shmem_ctx_t ctx, const array *dest, const array *source, const
 void fortran_iget(shmem_ctx_t ctx, const array *dest, const array *source, const struct fortran_blocks *blocks, int pe,
 		  const char *routine);
 
-/* A count that a collective of contiguous arrays takes: elements of source, checked against dest, which holds so many times as much. */
+/*
+ * The count argument of a collective of contiguous arrays: the elements of source. Checks that dest
+ * has `times` as many.
+ */
 size_t fortran_count(const array *dest, const array *source, size_t times, const char *routine);
-/* Ends the job if the team is none. Comes before checks of sizes, which mean nothing without a team. */
+/*
+ * Ends the job if the team is invalid. Comes before checks of sizes, which mean nothing without a
+ * team.
+ */
 void fortran_check_team(shmem_team_t team, const char *routine);
 /* The PEs of a team, which is checked. */
 size_t fortran_team_size(shmem_team_t team, const char *routine);
 
-/* Elements of source for each PE of the team, to which equal shares go. */
+/* Elements of source for each PE of the team, in equal shares. */
 size_t fortran_share(shmem_team_t team, const array *dest, const array *source, const char *routine);
 
 /* Strides and nelems are in elements. */
 int fortran_alltoalls(shmem_team_t team, const array *dest, const array *source, const struct fortran_blocks *blocks,
 		      const char *routine);
 
-/* Places in a set of words, as C counts them, until they are written to an array of Fortran. */
+/* Indices in a set of words, as C counts them, until they are written to a Fortran array. */
 struct fortran_indices {
 	const array *array;
 	size_t *places, few[64];
 };
 void fortran_indices_begin(struct fortran_indices *indices, const array *a, size_t elements, const char *routine);
-/* Returns how many were found. */
+/* Returns the number of indices. */
 int fortran_indices_end(struct fortran_indices *indices, size_t found);
 
 /* The values that the words of a set are compared with. */
@@ -136,7 +142,7 @@ void fortran_allocate(array *a, const array *shape, const array *lower, int *sta
 void fortran_deallocate(array *a, const char *routine);
 void fortran_ptr(const array *dest, array *pointer, int pe, const char *routine);
 
-/* One element of a size that the compiler knows. */
+/* One element of a size known to the compiler. */
 static inline bool fortran_put_scalar(shmem_ctx_t ctx, const array *dest, const array *source, size_t bytes, int pe)
 {
 	uint64_t eight;

@@ -3,7 +3,7 @@
 
 #include <shmemx_binding.h>
 
-/* One element of an array of integers, which has those of 4 or 8 bytes. */
+/* An element of an array of 4-byte or 8-byte integers. */
 static int64_t integer_at(const array *integers, int i)
 {
 	const char *at = (const char *)integers->base_addr + i * integers->dim[0].sm;
@@ -20,7 +20,7 @@ static void check_length(const array *integers, int rank, const char *argument, 
 			    argument, n, rank);
 }
 
-/* The lower bounds are 1, as those of an array that allocate makes. */
+/* The lower bounds are 1, as after Fortran's allocate. */
 static size_t shape_array(array *a, const array *shape, const array *lower, const char *routine)
 {
 	size_t bytes = a->elem_len;
@@ -83,10 +83,11 @@ void fortran_ptr(const array *dest, array *pointer, int pe, const char *routine)
 }
 
 /*
- * Types that are no types of C: Fortran sets the pointer itself, to memory with these extents and lower bounds.
+ * For types that C does not have: Fortran itself sets the pointer, to memory with these extents and
+ * lower bounds.
  */
 
-/* A pointer of this rank, to elements of so many bytes. */
+/* A pointer of this rank, to elements of this size. */
 static array *native_pointer(void *descriptor, int rank, int bytes)
 {
 	array *pointer = descriptor;

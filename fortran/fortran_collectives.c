@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fortran.h"
 
-/* The bytes of an array of which so many blocks begin stride elements apart. */
+/* The bytes of an array with this many blocks, which begin `stride` elements apart. */
 static void check_room(const array *a, size_t blocks, int stride, const char *argument, const char *routine)
 {
 	size_t elements = fortran_contiguous(a, argument, routine);
@@ -29,7 +29,7 @@ int fortran_alltoalls(shmem_team_t team, const array *dest, const array *source,
 	case 2: return shmem_uint16_alltoalls(team, to, from, blocks->dst, blocks->sst, n);
 	case 4: return shmem_uint32_alltoalls(team, to, from, blocks->dst, blocks->sst, n);
 	case 8: return shmem_uint64_alltoalls(team, to, from, blocks->dst, blocks->sst, n);
-	/* The routine moves bytes, and this type has so many. */
+	/* The routine moves bytes; this is the size of the type. */
 	case sizeof(long double): return shmem_longdouble_alltoalls(team, to, from, blocks->dst, blocks->sst, n);
 	default: fortran_die(routine, "an element of source has %zu bytes", source->elem_len);
 	}

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Behind the module shmemx: exchanges. Messages are packed from sections, and unpacked to them, in the exchange's own buffers. */
+/*
+ * Exchanges in the module shmemx. Messages are packed from sections, and unpacked to them, in the
+ * exchange's own buffers.
+ */
 #include "fortran.h"
 
 #include <shmemx.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The bytes that edges of an exchange carry: packing must not go beyond a buffer, and C does not say how long one is. */
+/*
+ * The buffer sizes of an exchange's edges: packing must not exceed a buffer, and C does not report
+ * its size.
+ */
 struct exchange_sizes {
 	struct exchange_sizes *next;
 	shmemx_exchange_t exchange;
@@ -37,7 +43,7 @@ static struct exchange_sizes *exchange_sizes_make(size_t edges, const char *rout
 	return sizes;
 }
 
-/* Takes over sizes, unless there is no exchange. */
+/* Records the sizes, unless there is no exchange. */
 static void exchange_sizes_keep(struct exchange_sizes *sizes, shmemx_exchange_t exchange)
 {
 	if (exchange == SHMEMX_EXCHANGE_INVALID) {
@@ -65,7 +71,7 @@ static void exchange_sizes_drop(shmemx_exchange_t exchange)
 	free(sizes);
 }
 
-/* SIZE_MAX: nobody knows, for the exchange was made in C. */
+/* SIZE_MAX: unknown, because the exchange was made in C. */
 static size_t exchange_carries(shmemx_exchange_t exchange, int edge)
 {
 	size_t bytes = SIZE_MAX;
@@ -104,7 +110,7 @@ API void torushmemf_exchange_create_grid(shmem_team_t grid, const array *bytes, 
 	exchange_sizes_keep(sizes, *exchange);
 }
 
-/* A buffer of the exchange as an array of the shape of another one. */
+/* A buffer of the exchange as an array with the shape of another one. */
 static void buffer_like(CFI_cdesc_t *buffer, const array *a, const void *memory)
 {
 	CFI_index_t bytes = (CFI_index_t)a->elem_len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Behind the module shmemx: the torus and grids. */
+/* The torus and grids in the module shmemx. */
 #include "fortran.h"
 
 #include <shmemx.h>

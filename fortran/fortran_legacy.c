@@ -104,8 +104,9 @@ void fortran_shpclmove(void *addr, const int *length, int *errcode, const int *a
 /*
  * --- Locks ---
  *
- * A lock of Fortran is a default integer, half of what a lock of C needs. It is used on PE 0: the upper half is the next ticket, the lower
- * half the ticket that holds the lock. Tickets count modulo 65536, so fewer PEs than that may wait.
+ * A Fortran lock is a default integer, half of what a C lock needs. It lives on PE 0: the upper
+ * half is the next ticket, the lower half the ticket that holds the lock. Tickets count modulo
+ * 65536, so fewer PEs than that may wait.
  */
 #define TICKET 0x10000u
 
@@ -152,8 +153,8 @@ int fortran_test_lock(void *lock)
 /*
  * --- Reductions of 16-byte reals, which C does not have on every machine ---
  *
- * Each PE gets the numbers of all and reduces them by itself, in the order of PEs, so that all have the same result. Nobody writes
- * its dest, which may be its source, before all have read.
+ * Each PE receives the numbers of all PEs and reduces them itself, in PE order, so that all have
+ * the same result. No PE writes dest, which may be its source, before all have read.
  */
 #if defined(__SIZEOF_FLOAT128__)
 typedef __float128 real16;

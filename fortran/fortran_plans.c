@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Behind the module shmemx: persistent plans. Those of reductions, which have a type, are in bodies.h. */
+/*
+ * Persistent plans in the module shmemx. Those of reductions, which have a type, are in bodies.h.
+ */
 #include "fortran.h"
 
 #include <shmemx.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Behind the module shmemx: RDMA with events. Arrays are contiguous, and stay as they are until an event says that they may change. */
+/*
+ * RDMA with events in the module shmemx. Arrays are contiguous, and must not change until an event
+ * permits it.
+ */
 #include "fortran.h"
 
 #include <shmemx.h>

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts and gets of sections. Where both sides are contiguous the bytes move without a copy in between. Where pieces are small and the
- * symmetric side is contiguous, one message is worth a copy: the local side is packed or unpacked. Where the symmetric side has gaps too, pieces go
- * one by one, nonblocking, and are completed together.
+ * Puts and gets of sections. If both sides are contiguous the bytes move without a copy. If pieces
+ * are small and the symmetric side is contiguous, the local side is packed or unpacked for one
+ * message. If the symmetric side has gaps too, pieces go one by one, nonblocking, and complete
+ * together.
  */
 #include "fortran.h"
 
 #include <stdlib.h>
 
-/* Pieces below this are packed: a message costs more than copying so many bytes. */
+/* Smaller pieces are packed: a message costs more than copying them. */
 #define PACK_BELOW 1024
 
 static bool is_one_piece(const struct pieces *pieces)
@@ -16,7 +17,7 @@ static bool is_one_piece(const struct pieces *pieces)
 	return pieces->bytes == pieces->left;
 }
 
-/* Is the symmetric side one run, and do the pieces of the local side want packing? */
+/* Is the symmetric side contiguous, and is packing the local side worth it? */
 static bool wants_packing(const struct runs *symmetric, const struct pieces *pieces)
 {
 	return symmetric->first == symmetric->array->rank && pieces->bytes < PACK_BELOW;
@@ -31,7 +32,7 @@ static void *packing_buffer(size_t bytes, const char *routine)
 	return buffer;
 }
 
-/* Copies all pieces, of which one side is contiguous, from or to a buffer. */
+/* Copies all pieces, contiguous on one side, from or to a buffer. */
 static void copy_pieces(struct pieces *pieces, char *buffer, bool out)
 {
 	do {
@@ -129,7 +130,7 @@ void fortran_put_signal(shmem_ctx_t ctx, const array *dest, const array *source,
 		put_packed(ctx, &pieces, pe, routine);
 	else
 		put_pieces(ctx, &pieces, pe, way);
-	shmem_ctx_fence(ctx); /* the data is there before the signal */
+	shmem_ctx_fence(ctx); /* the data arrives before the signal */
 	if (signal->op == SHMEM_SIGNAL_ADD)
 		shmem_ctx_signal_add(ctx, signal->address, signal->value, pe);
 	else

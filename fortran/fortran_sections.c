@@ -76,7 +76,7 @@ static void runs_begin(struct runs *runs, const array *a)
 		runs->index[i] = 0;
 }
 
-/* Goes on by some bytes, at most to the end of the run. */
+/* Advances by some bytes, at most to the end of the run. */
 static void runs_skip(struct runs *runs, size_t bytes)
 {
 	const array *a = runs->array;
@@ -110,7 +110,7 @@ void fortran_pieces_begin(struct pieces *pieces, const array *dest, const array 
 			dest->elem_len, source->elem_len);
 	pieces->left = here * source->elem_len;
 	pieces->bytes = 0;
-	pieces->dest = NULL; /* marks the beginning */
+	pieces->dest = NULL; /* marks the start */
 	runs_begin(&pieces->to, dest);
 	runs_begin(&pieces->from, source);
 }

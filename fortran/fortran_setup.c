@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routines without a type whose arguments differ from those of C: options are default integers, strings have a length, a configuration may be
- * left out. The others are C's own.
+ * Routines without a type whose arguments differ from those of C: options are default integers,
+ * strings have a length, a configuration may be absent. Fortran calls the other C routines
+ * directly.
  */
 #include "fortran.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Behind the module shmemx: counters, whose rows count from 1. */
+/* Counters in the module shmemx; their rows count from 1. */
 #include "fortran.h"
 
 #include <shmemx.h>

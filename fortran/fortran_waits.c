@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of words to wait for: their status, values and places. */
+/* Waiting for sets of words: their status, values and indices. */
 #include "fortran.h"
 
 #include <stdlib.h>

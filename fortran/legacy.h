@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the routines of OpenSHMEM 1.3's Fortran interface need besides those of C. */
+/* What the routines of OpenSHMEM 1.3's Fortran interface need beyond the C routines. */
 #ifndef FORTRAN_LEGACY_H
 #define FORTRAN_LEGACY_H
 
 #include "fortran.h"
 
-/* The other names by which compilers may call a routine. */
+/* Other names by which compilers may call a routine. */
 #define NAMES(lower, upper)                                                           \
 	extern __typeof__(lower##_) lower##__ __attribute__((alias(#lower "_"))) API; \
 	extern __typeof__(lower##_) upper __attribute__((alias(#lower "_"))) API;
@@ -13,13 +13,19 @@
 /* A number of elements; ends the job if it is negative. */
 int fortran_legacy_count(const int *count, const char *argument, const char *routine);
 
-/* The words of C in an array of default integers, which is long enough for them and need not be aligned. */
+/*
+ * The words of C in an array of default integers, which must be long enough and need not be
+ * aligned.
+ */
 long *fortran_psync(void *psync);
 
 void fortran_info_get_version(int *major, int *minor);
 void fortran_info_get_name(char *text, size_t length);
 
-/* addr is the address of a Cray pointer. errcode is 0, or says what went wrong; if abort is not 0 the job ends then. */
+/*
+ * addr is the address of a Cray pointer. errcode is 0 or an error; if abort is not 0, an error ends
+ * the job.
+ */
 void fortran_shpalloc(void *addr, const int *length, int *errcode, const int *abort);
 void fortran_shpdeallc(void *addr, int *errcode, const int *abort);
 void fortran_shpclmove(void *addr, const int *length, int *errcode, const int *abort);

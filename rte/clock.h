@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The monotonic clock of this host. The handler of a signal may read it. */
+/* The monotonic clock of this host. Signal handlers may call this. */
 static inline int64_t rte_clock_ns(void)
 {
 	struct timespec now;

@@ -23,18 +23,21 @@ enum rte_status {
 	RTE_FAILED	      /* a PMIx call failed; rte.problem says which */
 };
 
-/* A signal, as a rule for an access to memory. The handler fills it in, and rte.explain adds what the layers above know. */
+/*
+ * A signal, usually for a memory access. The handler fills it in, and rte.explain adds what the
+ * upper layers know.
+ */
 enum rte_access { RTE_ACCESSES, RTE_READS, RTE_WRITES };
 struct rte_fault {
 	uintptr_t address;
-	bool is_fault;	 /* the address is one */
-	bool nowhere;	 /* but not a possible one, and not known */
-	bool in_library; /* some of the calls are the library's */
-	bool at_once;	 /* the instruction itself is */
+	bool is_fault;	 /* the address is that of a memory access */
+	bool nowhere;	 /* not a possible address; its real value is unknown */
+	bool in_library; /* at least one call is the library's */
+	bool at_once;	 /* the faulting instruction itself is the library's */
 	enum rte_access access;
-	const char *routine;  /* of the API, as the calls say; NULL: none */
-	const char *argument; /* of the routine, NULL: not known which */
-	bool memory_known;    /* [memory, memory + bytes) is what it has been given */
+	const char *routine;  /* API routine, by the calls; NULL: none */
+	const char *argument; /* of the routine, NULL: unknown */
+	bool memory_known;    /* [memory, memory + bytes) is the argument */
 	uintptr_t memory;
 	size_t bytes;
 };
@@ -45,11 +48,12 @@ struct rte {
 	int n_local;	/* PEs on this node, this one included */
 	int *local_pes; /* their numbers, ascending */
 	bool several_hosts;
-	bool has_all_infos; /* the endpoint infos of all PEs are on this node: rte_fetch asks no other node */
-	bool connected;	    /* to a PMIx server */
-	int generation;	    /* how many times this process came up */
+	/* This node has the endpoint infos of all PEs, so rte_fetch asks no other node. */
+	bool has_all_infos;
+	bool connected; /* to a PMIx server */
+	int generation; /* number of rte_init calls of this process */
 	char problem[160];
-	/* called by the handler of a signal, in the thread that the signal interrupted; NULL: nothing */
+	/* Called by the signal handler, in the interrupted thread; NULL: nothing. */
 	void (*explain)(struct rte_fault *fault);
 	void (*last_words)(void); /* called before the process ends abnormally; NULL: nothing */
 };
@@ -71,7 +75,10 @@ void *rte_fetch(int pe, size_t *size);
 /* Waits until all PEs of the job have called it. */
 enum rte_status rte_fence(void);
 
-/* The same, for at most so many seconds. False: some PEs have not called it, and the job must end. */
+/*
+ * The same, for at most this many seconds. Returns false if some PEs have not called it; the job
+ * must then end.
+ */
 bool rte_fence_within(int seconds);
 
 /* Keys of oshrun in addition to those of PMIx: the number of processors that the PEs of a node may use together, whatever each is bound to. */
@@ -106,8 +113,9 @@ void rte_when_asked(void (*function)(void));
 #define RTE_EVENT_ASKED (-3141) /* a status in the range that PMIx leaves to others */
 
 /* Messages of rte_abort that oshrun knows, for an end that the library or the program has asked for. */
-#define RTE_SAID "torushmem:said"		/* the reason has been printed */
-#define RTE_EXIT "torushmem:exit"		/* exit(status) before shmem_finalize; this has been printed, too */
+#define RTE_SAID "torushmem:said" /* the reason has been printed */
+/* exit(status) before shmem_finalize; the reason has been printed. */
+#define RTE_EXIT "torushmem:exit"
 #define RTE_GLOBAL_EXIT "torushmem:global_exit" /* shmem_global_exit(status) */
 
 /* Ends the whole job. Does not return. */
@@ -116,7 +124,7 @@ _Noreturn void rte_abort(int status, const char *message);
 /* "torushmem: PE 3: text" on standard error, in one piece. Routine may be NULL. */
 void rte_report(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same, then the end of the job with exit code 1. */
+/* The same; then ends the job with exit code 1. */
 _Noreturn void rte_die(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
@@ -126,17 +134,18 @@ _Noreturn void rte_die(const char *routine, const char *format, ...) __attribute
 _Noreturn void rte_die_together(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Waits before a report of an error that the failure of another PE may have caused: in that case the launcher or that PE reports the failure,
- * and the job ends during the wait.
+ * Waits before reporting an error that the failure of another PE may have caused. If so, the
+ * launcher or that PE reports the failure, and the job ends during the wait.
  */
 void rte_let_others_speak(void);
 
 /*
- * Starts a thread of the library. Signals that somebody sends go to the program's threads, whose handlers do not expect others;
- * those of its own mistakes are reported like theirs. Returns 0 or an error number.
+ * Starts a thread of the library. Signals sent to the process go to the program's threads, because
+ * its handlers do not expect the library's; faults of this thread are reported like theirs. Returns
+ * 0 or an error number.
  */
 int rte_start_thread(pthread_t *thread, void *(*run)(void *));
-#define RTE_THREAD_NAME "[torushmem]" /* of these threads, as top -H and debuggers show it */
+#define RTE_THREAD_NAME "[torushmem]" /* name of these threads in top -H and debuggers */
 
 /*
  * Installs handlers for the signals that end the process: they report the PE, the routine that it was in, and the calls that led there
@@ -146,8 +155,8 @@ void rte_crash_start(void);
 void rte_crash_stop(void);
 
 /*
- * What a signal does besides the reports of rte_crash_start: the handler that the program or a
- * library has installed. False: there is no such signal.
+ * The effect of a signal besides the reports of rte_crash_start: the handler of the program or of a
+ * library. Returns false if there is no such signal.
  */
 struct sigaction;
 bool rte_program_action(int number, struct sigaction *action);
@@ -155,18 +164,18 @@ bool rte_program_action(int number, struct sigaction *action);
 /* The same as rte_report, but only with SHMEM_DEBUG set. */
 void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The number of the host that a PE is on, a different one for each host. False: the launcher does not know. */
+/* The number of the host of a PE, unique per host. Returns false if the launcher does not know. */
 bool rte_node(int pe, uint64_t *number);
 
-/* Is the PE on this node, as the launcher says? */
+/* Is the PE on this node, according to the launcher? */
 bool rte_is_local(int pe);
 
-/* The name of the host that a PE is on. False: the launcher does not know. */
+/* The name of the host of a PE. Returns false if the launcher does not know. */
 bool rte_host(int pe, char *name, size_t size);
 
 /*
- * What the launcher knows of the fabric: the sizes of its axes, and the coordinates of a PE's node. Both return the number of axes; 0: the
- * launcher does not know, or there are more than most.
+ * The fabric as the launcher describes it: the sizes of its axes, and the coordinates of a PE's
+ * node. Both return the number of axes; 0: unknown, or more than `most`.
  */
 int rte_fabric_shape(int *size, int most);
 int rte_fabric_coordinates(int pe, int *at, int most);
@@ -177,12 +186,19 @@ int rte_fabric_coordinates(int pe, int *at, int most);
  */
 void *rte_vendor_map(bool ask, size_t *size);
 
-/* The processors that the PEs of this node may use together; those that this process may use, fewer if it is bound. */
+/*
+ * The processors that the PEs of this node may use together; without a launcher's information,
+ * those of this process, fewer if it is bound.
+ */
 int rte_node_processors(void);
 int rte_processors(void);
-int rte_container_processors(void); /* of the machine or the container, whatever this process is bound to */
+/* Of the machine or the container, regardless of this process's binding. */
+int rte_container_processors(void);
 
-/* The number of the memory group (NUMA node) that this process is bound to, and how many the node has; -1: to none, or not known. */
+/*
+ * The memory group (NUMA node) that this process is bound to, and the number of groups on the node;
+ * -1: bound to none, or unknown.
+ */
 int rte_memory_group(int *groups);
 /* The same, computed from the processors that this process may run on. */
 int rte_memory_group_by_affinity(int *groups);

@@ -17,13 +17,16 @@ const struct setting settings_table[SETTING_COUNT] = {
 #undef SETTING
 };
 
-/* SHMEM_ names that build systems, test suites and module files set; not ours, and no slip either. */
+/*
+ * SHMEM_ names that build systems, test suites and module files set; neither settings nor typing
+ * errors.
+ */
 static const char *const foreign_names[] = {
 	"SHMEM_CC",   "SHMEM_CXX",  "SHMEM_FC",	 "SHMEM_CFLAGS", "SHMEM_CXXFLAGS",    "SHMEM_LDFLAGS", "SHMEM_LIBS",
 	"SHMEM_HOME", "SHMEM_ROOT", "SHMEM_DIR", "SHMEM_PREFIX", "SHMEM_INSTALL_DIR", "SHMEM_INC",     "SHMEM_LIB",
 };
 
-/* Module files set this one to a folder. With another value it is a slip for SHMEM_PATHS. */
+/* Module files set this to a folder. Any other value is a misspelt SHMEM_PATHS. */
 static const char foreign_folder[] = "SHMEM_PATH";
 
 static const char *environment_value(const struct setting *s, bool *old)
@@ -123,7 +126,7 @@ int setting_choice(enum setting_id id)
 	return place;
 }
 
-/* The alternative that is a number, which is the last one; NULL: there is none. */
+/* The alternative that is a number, which comes last; NULL: none. */
 static const char *number_in(const char *values)
 {
 	return strstr(values, "number of ");
@@ -134,7 +137,7 @@ static bool is_size(const char *values)
 	return !strncmp(values, "size of", 7);
 }
 
-/* Of "number of events, at least 1" or "number of seconds, at most 3". */
+/* The limit in "number of events, at least 1" or "number of seconds, at most 3". */
 static bool is_in_range(const char *values, long number)
 {
 	const char *least = strstr(values, ", at least "), *most = strstr(values, ", at most ");

@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The settings of settings.def: a name, a value, where the value came from. Read from the environment. */
+/*
+ * The settings of settings.def, read from the environment: a name, a value, the origin of the
+ * value.
+ */
 
 enum setting_reader { LIBRARY, OSHRUN };
 
@@ -18,45 +21,46 @@ enum setting_id {
 
 struct setting {
 	const char *name;
-	const char *old_name; /* deprecated spelling, NULL if there is none; the new one wins */
+	/* Deprecated spelling, NULL if there is none; if both are set, the new one counts. */
+	const char *old_name;
 	const char *fallback;
-	const char *values; /* that are possible, see settings.def */
+	const char *values; /* possible ones, see settings.def */
 	const char *help;
 	enum setting_reader reader;
 };
 
 extern const struct setting settings_table[SETTING_COUNT];
 
-/* The value in force: from the environment, else the default. Never NULL. */
+/* The value in force: from the environment, otherwise the default. Never NULL. */
 const char *setting_text(enum setting_id id);
 
 /* Was it given in the environment (by either spelling)? An empty value counts as given. */
 bool setting_given(enum setting_id id);
 
-/* "environment" (with the spelling used when it is the old one) or "default". */
+/* "environment" (with the spelling if it is the old one) or "default". */
 const char *setting_origin(enum setting_id id);
 
-/* yes/no, on/off, true/false, 1/0 in any case. False return: the text is none of these. */
+/* Reads yes/no, on/off, true/false, 1/0 in any case. Returns false for any other text. */
 bool setting_bool(enum setting_id id, bool *value);
 
-/* The place of the value among the words of its row (any case); -1 if it is none of them. */
+/* The index of the value among the words of its row (any case); -1: none of them. */
 int setting_choice(enum setting_id id);
 
-/* A non-negative whole number. False return: the text is not one, or is too large. */
+/* Reads a non-negative whole number. Returns false for any other text, or if it is too large. */
 bool setting_number(enum setting_id id, long *value);
 
-/* A number of bytes, as text_parse_size reads it: "512m". False return: the text is not one. */
+/* Reads a number of bytes as text_parse_size does: "512m". Returns false for any other text. */
 bool setting_size(enum setting_id id, size_t *bytes);
 
-/* Can the row's list of values hold it? Of a row without a list anything is possible. */
+/* Is the value allowed by the row's list? A row without a list allows any. */
 bool setting_is_possible(enum setting_id id);
 
-/* What is possible in words, "auto, yes or no", into a buffer that is returned. */
+/* Writes the allowed values, "auto, yes or no", into a buffer, which it returns. */
 const char *setting_values(enum setting_id id, char *text, size_t size);
 
 /*
- * Calls warn(name, nearest, arg) for each SHMEM_* name in the environment that no row above knows
- * (nearest is NULL if nothing is close). Names that other tools use (SHMEM_CC, SHMEM_HOME, ...) are passed over.
+ * Calls warn(name, nearest, arg) for each SHMEM_* name in the environment that is no row (nearest
+ * is NULL if no row is similar). Ignores names that other tools use (SHMEM_CC, SHMEM_HOME, ...).
  */
 void settings_check_names(void (*warn)(const char *name, const char *nearest, void *arg), void *arg);
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is done on each signal belongs to the program. Libraries that this one loads install handlers
- * of their own when they are loaded, or while they look for devices: libinfinipath, which Debian's
- * libfabric needs, takes SIGTERM and SIGINT and calls exit, UCX takes SIGHUP. An exit in the midst
- * of such a call waits for ever for a lock that the call holds.
+ * The program decides what a signal does. Libraries that this one loads install handlers when they
+ * are loaded, or while they look for devices: libinfinipath, which Debian's libfabric needs, takes
+ * SIGTERM and SIGINT and calls exit, UCX takes SIGHUP. An exit inside such a call waits for ever
+ * for a lock that the call holds.
  */
 #include "signal_handlers.h"
 
-/* Of what a thread itself does. The kernel ends a process by one of them that is blocked. */
+/*
+ * Signals caused by a thread's own instructions. If one of them is blocked, the kernel ends the
+ * process.
+ */
 static const int own_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
 void rte_signals_block_sent(sigset_t *before)

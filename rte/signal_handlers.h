@@ -6,10 +6,10 @@
 #include <stdbool.h>
 
 /*
- * Around calls of libraries that may install handlers of signals. A signal that comes in between
- * stays pending until the handlers are the program's again, and then takes its effect.
+ * Brackets calls of libraries that may install signal handlers. A signal in between stays pending
+ * until the program's handlers are restored, and then takes effect.
  */
-enum { RTE_SIGNALS = 65 }; /* numbers of signals are below */
+enum { RTE_SIGNALS = 65 }; /* one above the largest signal number */
 
 struct rte_signals {
 	sigset_t mask; /* of this thread */
@@ -17,22 +17,25 @@ struct rte_signals {
 	struct sigaction actions[RTE_SIGNALS];
 };
 
-/* Notes all dispositions, and blocks all signals in this thread; a fault ends the process then. */
+/*
+ * Saves all dispositions, and blocks all signals in this thread; a fault in between ends the
+ * process.
+ */
 void rte_signals_save(struct rte_signals *saved);
 
 /*
- * Restores the dispositions. Signals that somebody sends stay blocked, those of what this thread does
- * itself do not: for what comes between rte_signals_save and rte_signals_restore and may take long.
+ * Restores the dispositions. Signals from other processes stay blocked, but faults of this thread
+ * do not: for long work between rte_signals_save and rte_signals_restore.
  */
 void rte_signals_settle(const struct rte_signals *saved);
 
-/* Restores the dispositions, and the signals that this thread blocks. */
+/* Restores the dispositions and this thread's signal mask. */
 void rte_signals_restore(const struct rte_signals *saved);
 
-/* Restores the signals that this thread blocks, and leaves the dispositions as they are. */
+/* Restores this thread's signal mask only. */
 void rte_signals_unblock(const struct rte_signals *saved);
 
-/* Blocks in this thread, and in those that it starts, the signals that somebody sends. */
+/* Blocks signals from other processes in this thread and in threads that it starts. */
 void rte_signals_block_sent(sigset_t *before);
 
 #endif

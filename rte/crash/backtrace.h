@@ -8,8 +8,8 @@
 #include "frames.h"
 
 /*
- * The calls that led to a signal, and the routine of OpenSHMEM among them. The handler of a signal may call all of this but
- * backtrace_prepare: nothing here allocates memory or takes a lock.
+ * The calls that led to a signal, and the library's routine among them. A signal handler may call
+ * all functions but backtrace_prepare: none allocates memory or takes a lock.
  */
 
 /* Finds the names of the library's routines, and lets the C library load what its backtrace needs. Call it before any signal. */
@@ -21,13 +21,13 @@ void backtrace_prepare(void);
  */
 int backtrace_take(struct frame frames[FRAMES_MOST], const ucontext_t *context);
 
-/* Is this call one of the library, or of the program that contains the library? */
+/* Is this call in the library, or in a program that contains the library? */
 bool backtrace_in_library(const struct frame *frame);
 
-/* The routine of OpenSHMEM that this call is in, by the name that users know; NULL: in none. */
+/* The API routine that contains this call, by the name that users know; NULL: none. */
 const char *backtrace_routine_at(const struct frame *frame);
 
-/* The routine that the program has called: the outermost one. NULL: none. */
+/* The API routine that the program called: the outermost one. NULL: none. */
 const char *backtrace_routine(const struct frame *frames, int n);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handlers of the signals that end a PE: they write which PE it is, which routine it was in and which of its arguments was wrong, and the
- * calls that led there, with the program's functions, files and lines.
+ * Handlers of the signals that end a PE: they write the PE, its routine and the wrong argument, and
+ * the calls that led there, with the program's functions, files and lines.
  *
  * crash.c         the handlers themselves
  * crash_report.c  the text
  * backtrace.c     the calls, and the routine among them
  * frames.c        the file and the function of an address; source_lines.c the source lines
  *
- * The handler allocates nothing, takes no lock, and calls only the system and the C library's backtrace, which has been called once before
- * and needs no lock then. A signal that comes while another thread reports waits for it; one that comes within the report ends the process
- * with the first signal.
+ * The handler allocates nothing, takes no lock, and calls only the system and the C library's
+ * backtrace, which needs no lock after its first call. A signal that comes while another thread
+ * reports waits for it; one that comes within the report ends the process with the first signal.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -38,11 +38,11 @@ static const struct fatal_signals {
 enum { FATAL = sizeof fatal_signals / sizeof fatal_signals[0] };
 
 static struct {
-	pid_t pid; /* of the PE: a process that the program forks has the handler, too, and is not the PE */
+	pid_t pid; /* of the PE: a process that the program forks has the handler, too */
 	struct sigaction before[FATAL];
 	bool caught[FATAL];
-	atomic_int thread; /* that reports a signal; 0: none has come, -1: it is done */
-	int which;	   /* the signal that it reports: a place in fatal */
+	atomic_int thread; /* thread that reports a signal; 0: none yet, -1: done */
+	int which;	   /* the signal that it reports: an index in fatal */
 } crash;
 
 /* Raises the signal again. It takes effect when the handler has returned, so that a core file shows where the fault was. */
@@ -57,7 +57,7 @@ static void end_by_default(int number)
 	raise(number);
 }
 
-/* Does what would have happened without this handler. */
+/* Does what the signal would do without this handler. */
 static void call_previous(int which, siginfo_t *info, void *context)
 {
 	const struct sigaction *old = &crash.before[which];
@@ -79,7 +79,7 @@ static void call_previous(int which, siginfo_t *info, void *context)
 	pthread_sigmask(SIG_SETMASK, &now, NULL);
 }
 
-/* For a signal within the report of the first one: the stack is damaged, or what is on it. */
+/* For a signal during the report of the first one: the stack, or data on it, is damaged. */
 static void end_by_first_signal(void)
 {
 	int number = fatal_signals[crash.which].number;
@@ -132,8 +132,9 @@ static void handle_crash(int number, siginfo_t *info, void *context)
 }
 
 /*
- * Gives the handler a stack of its own, for a stack that has overflowed has no room for it. The memory is mapped and private, not a static
- * array: where the program contains the library, other PEs share its static data, and the child that runs addr2line would, too.
+ * Gives the handler its own stack, because an overflowed stack has no room for it. The memory is a
+ * private mapping, not a static array: if the program contains the library, other PEs share its
+ * static data, and so would the child that runs addr2line.
  */
 static void set_signal_stack(void)
 {

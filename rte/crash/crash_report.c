@@ -14,7 +14,7 @@
 #include "rte/rte.h"
 
 static struct {
-	bool begun; /* the first line is written */
+	bool begun; /* the first line has been written */
 	/* The PE that creates this file reports for all PEs. Empty: oshrun has not started this PE. */
 	char speaker[PATH_MAX];
 } crash_text;
@@ -71,7 +71,7 @@ bool crash_sent_by_process(const siginfo_t *info)
 	return info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE;
 }
 
-/* Who sent the signal; or, for a signal that an access to memory caused, the address of this access. */
+/* The sender of the signal; or, for a signal caused by a memory access, its address. */
 static void write_cause(struct plain_text *text, const siginfo_t *info, const struct rte_fault *fault)
 {
 	if (crash_sent_by_process(info)) {
@@ -104,7 +104,10 @@ static void write_first_line(struct plain_text *text, const char *name, const si
 	crash_text.begun = true;
 }
 
-/* Writes the line up to its end, or up to the number by which addr2line distinguishes what the compiler made of one source line. */
+/*
+ * Writes the line up to its end, or up to the number with which addr2line distinguishes instances
+ * of one source line.
+ */
 static void write_line_of(struct plain_text *text, const char *line)
 {
 	const char *number = strstr(line, " (discriminator");
@@ -119,7 +122,10 @@ static void write_line_of(struct plain_text *text, const char *line)
 	plain_put(text, "%s", word);
 }
 
-/* Writes pairs of lines, function and place. Inlined functions come before the one that contains them. */
+/*
+ * Writes pairs of lines, function and location. Inlined functions come before the one that contains
+ * them.
+ */
 static void write_lines(struct plain_text *text, const struct frame *frame)
 {
 	const char *function = frame->lines, *place;
@@ -189,7 +195,10 @@ static void write_missing(struct plain_text *text, const struct frame *frames, i
 	}
 }
 
-/* Leaves out the source lines of our library, which only its developers want, unless the program contains the library. */
+/*
+ * Omits source lines of the library itself, unless the program contains the library: only its
+ * developers want them.
+ */
 static void omit_library_lines(const struct frame *frames, int n)
 {
 	for (int i = 0; i < n; i++)

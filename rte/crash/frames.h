@@ -17,18 +17,22 @@
 enum { FRAMES_MOST = 64, FRAME_FILES = 24 };
 
 struct frame {
-	uintptr_t address;    /* of an instruction; of a caller: one inside the call */
-	int file;	      /* place in frame_files; -1: not known */
-	uintptr_t there;      /* the address in the numbering of the file and of addr2line */
-	const char *function; /* NULL: not known */
-	uintptr_t into;	      /* bytes from its beginning */
-	/* the answer of addr2line: pairs of lines, function and place, the innermost first; NULL: nothing */
+	uintptr_t address; /* of an instruction; for a caller, one inside the call instruction */
+	int file;	   /* index in frame_files; -1: unknown */
+	/* The address in the numbering of the file, as addr2line expects it. */
+	uintptr_t there;
+	const char *function; /* NULL: unknown */
+	uintptr_t into;	      /* bytes from the function's start */
+	/*
+	 * The output of addr2line: pairs of lines, function and location, the innermost first;
+	 * NULL: none.
+	 */
 	const char *lines;
 };
 
 struct frame_file {
 	char path[512];
-	const char *bytes; /* NULL: the file cannot be read, or has changed since the process started */
+	const char *bytes; /* NULL: unreadable, or changed since the process started */
 	size_t size;
 	bool program;
 	bool has_lines; /* it has debugging information */
@@ -38,7 +42,10 @@ extern struct frame_file frame_files[FRAME_FILES];
 /* Fills in the file and the function of each address. */
 void frames_find(struct frame *frames, int n);
 
-/* Fills in the source lines from files that have some. Returns why some are missing, as the end of a sentence; NULL: none is missing. */
+/*
+ * Fills in source lines from files that have some. Returns why some are missing, as the end of a
+ * sentence; NULL: none is missing.
+ */
 const char *frames_find_lines(struct frame *frames, int n);
 
 #endif

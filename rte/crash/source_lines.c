@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Source lines from addr2line, in a child. The system call makes the child, not fork: fork takes locks of the C library, which the thread that
- * crashed may hold. The child ends without a signal to the parent, for which the program might have a handler. It keeps no descriptor of the
- * parent, and only those variables of the environment that it needs to start, so that it asks no server for debugging information.
+ * Source lines from addr2line, in a child. A system call makes the child, not fork, which takes
+ * locks of the C library that the crashed thread may hold. The child ends without a signal to the
+ * parent, for which the program might have a handler. It keeps no descriptor of the parent, and
+ * only the environment variables that it needs to start, so that it asks no server for debugging
+ * information.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -81,7 +83,7 @@ static void end_child(pid_t child)
 		nanosleep(&moment, NULL);
 }
 
-/* Reads all that addr2line writes. False: it could not be started, or took too long. */
+/* Reads all output of addr2line. Returns false if it cannot be started, or takes too long. */
 static bool read_answer(char *const *arguments, char *text, size_t room, int64_t until)
 {
 	int ends[2];
@@ -115,7 +117,7 @@ static bool read_answer(char *const *arguments, char *text, size_t room, int64_t
 	return child > 0 && more == 0;
 }
 
-/* --- Its answer --- */
+/* --- The answer --- */
 
 static char *next_line(char *text)
 {
@@ -135,7 +137,10 @@ static bool begins_with(const char *text, uintptr_t address)
 	return value == address;
 }
 
-/* The answer has a line with each address, followed by pairs of lines, "??" where a line is not known. False: the answer has another form. */
+/*
+ * The answer has a line for each address, followed by pairs of lines, with "??" for unknown ones.
+ * Returns false if the answer has another form.
+ */
 static bool parse_answer(struct frame *frames, int n, int file, char *text)
 {
 	for (int i = 0; i < n && text && *text; i++) {
@@ -145,7 +150,7 @@ static bool parse_answer(struct frame *frames, int n, int file, char *text)
 			continue;
 		if (!begins_with(text, frames[i].there))
 			return false;
-		text[0] = '\0'; /* the end of what the frame before has */
+		text[0] = '\0'; /* the end of the frame before */
 		text = next_line(text + 1);
 		place = next_line(text);
 		if (place && strncmp(place, "??", 2))
@@ -178,7 +183,10 @@ static void leave_out_last(char *text)
 		*last = '\0';
 }
 
-/* The path to give to addr2line. For the program it is /proc/PID/exe if another file lies at the program's path by now. */
+/*
+ * The path to give to addr2line. For the program it is /proc/PID/exe if another file is at the
+ * program's path now.
+ */
 static char *path_of(const struct frame_file *file)
 {
 	static struct plain_text path = {.file = -1};

@@ -40,7 +40,7 @@ static pid_t start_command(const char *const *words, int output)
 	return error ? -1 : pid;
 }
 
-/* False: it does not end in time, or there is no room. */
+/* Returns false if it does not end in time, or if there is no room. */
 static bool read_output(int fd, char *text, double end)
 {
 	size_t length = 0;
@@ -81,7 +81,7 @@ char *command_output(const char *const *words, double seconds)
 	close(ends[1]);
 	good = pid > 0 && read_output(ends[0], text, command_clock() + seconds);
 	close(ends[0]);
-	/* It may have closed its output and still be there. */
+	/* It may still run after it has closed its output. */
 	if (pid > 0 && !good)
 		kill(pid, SIGKILL);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -3,8 +3,9 @@
 #define RTE_COMMAND_H
 
 /*
- * Executes a command, without input and without its complaints, and returns what it prints, to be freed. NULL: it cannot be executed, fails,
- * prints more than a megabyte, or has not ended after so many seconds, when it is killed.
+ * Executes a command without input or error output. Returns its output, which the caller frees.
+ * NULL: it cannot be executed, fails, prints more than a megabyte, or is killed after this many
+ * seconds.
  */
 char *command_output(const char *const *words, double seconds);
 

@@ -21,7 +21,7 @@ bool hosts_is_here(const char *name)
 	gethostname(own, sizeof own - 1);
 	if (!strcasecmp(name, own))
 		return true;
-	/* One of the two may carry its domain. */
+	/* One of the two names may have its domain. */
 	own_length = strlen(own);
 	if (length > own_length)
 		return name[own_length] == '.' && !strncasecmp(name, own, own_length);
@@ -39,7 +39,7 @@ static void add_host(struct hosts *hosts, const char *name, int slots)
 		hosts->other = hosts->names.list[hosts->names.count - 1];
 }
 
-/* "node7", "node7:4"; an IPv6 address has more than one colon and no places. */
+/* "node7", "node7:4"; an IPv6 address has more than one colon and no slots. */
 static bool split_host(char *text, int *slots)
 {
 	char *colon = strchr(text, ':'), *end;
@@ -75,7 +75,10 @@ bool hosts_read_list(struct hosts *hosts, const char *list, char *problem, size_
 	return good;
 }
 
-/* "node7", "node7:4", "node7 slots=4 max_slots=8"; anything behind # is a comment. False: none of these. */
+/*
+ * "node7", "node7:4", "node7 slots=4 max_slots=8"; # begins a comment. Returns false for any other
+ * line.
+ */
 static bool read_host_line(struct hosts *hosts, char *line)
 {
 	char *rest = line, *name, *word;

@@ -81,7 +81,7 @@ int rte_memory_group_by_affinity(int *groups)
 	return group;
 }
 
-/* A number on the first line of a file; SIZE_MAX if there is none ("max"). */
+/* The number on the first line of a file; SIZE_MAX if there is none ("max"). */
 static size_t number_in_file(const char *path)
 {
 	unsigned long long number = 0;

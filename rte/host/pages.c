@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FEWEST 4 /* huge pages in memory that is to have them */
+#define FEWEST 4 /* fewest huge pages for which memory uses them */
 
 size_t pages_parse_huge(const char *text, size_t small)
 {

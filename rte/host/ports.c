@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define MOST_PORTS 64
-#define TENTATIVE 0x40 /* in /proc/net/if_inet6: other hosts are asked whether they have the address */
+/* In /proc/net/if_inet6: the kernel is checking that no other host has the address. */
+#define TENTATIVE 0x40
 #define OF_LINK 0x20
 
 static bool port_has(const char *name, const char *what)
@@ -74,7 +75,7 @@ static struct port *port_called(struct port *port, int count, const char *name)
 	return NULL;
 }
 
-/* Networks of up to four addresses are what cables get. */
+/* Cables use networks of up to four addresses. */
 static bool is_network(const struct ifaddrs *entry)
 {
 	const struct sockaddr_in *mask = (const void *)entry->ifa_netmask;
@@ -121,7 +122,7 @@ static void read_link_addresses(struct port *port, int count)
 		fclose(file);
 }
 
-/* A line with one number; fallback: it cannot be read. */
+/* Reads a line with one number; returns fallback if it cannot. */
 static int read_number(const char *name, const char *file_name, int fallback)
 {
 	char path[IF_NAMESIZE + 64];
@@ -138,7 +139,10 @@ static int read_number(const char *name, const char *file_name, int fallback)
 	return number;
 }
 
-/* The kernel gives addresses of the link a moment after the carrier, unless a setting forbids that. */
+/*
+ * The kernel assigns link-local addresses a moment after the carrier appears, unless a setting
+ * forbids it.
+ */
 static bool will_have_address(const char *name)
 {
 	return read_number(name, "disable_ipv6", 1) == 0 && read_number(name, "addr_gen_mode", 1) != 1;
@@ -166,7 +170,7 @@ bool ports_cabled(void)
 	return cabled >= 2;
 }
 
-/* --- What changes when cables do --- */
+/* --- State that changes with cables --- */
 
 uint64_t ports_hash(uint64_t so_far, const char *text)
 {
@@ -193,7 +197,10 @@ static uint64_t hash_file(uint64_t so_far, const char *path)
 	return ports_hash(so_far, line);
 }
 
-/* The 22nd word: when the first process started. Before it, the name of the program, in brackets, may have blanks. */
+/*
+ * The 22nd word: the start time of the first process. The program's name before it, in brackets,
+ * may contain blanks.
+ */
 static uint64_t hash_start(uint64_t so_far)
 {
 	char line[1024], *word;

@@ -7,29 +7,36 @@
 #include <stdint.h>
 
 /*
- * The network ports of this host that may have a cable to another host: no loopback, no bridge and nothing that is part of one, no
- * tunnel.
+ * The network ports of this host that may have a cable to another host: no loopback, bridge, part
+ * of a bridge, or tunnel.
  */
 struct port {
 	char name[IF_NAMESIZE];
 	unsigned index;
 	char hardware[18]; /* "02:60:00:00:00:64" */
-	bool carrier;	   /* up, and the other end is there */
-	bool network;	   /* has an address of a network of more than two hosts: rather a switch than a cable */
-	bool can_probe;	   /* has an IPv6 address of the link that may be used */
-	bool waits;	   /* has one that may soon be used */
-	int speed;	   /* Mbit/s, 0: not known */
+	bool carrier;	   /* up, and the other end answers */
+	/*
+	 * Has an address in a network of more than two hosts, so it leads to a switch rather than a
+	 * cable.
+	 */
+	bool network;
+	bool can_probe; /* has a usable link-local IPv6 address */
+	bool waits;	/* has one that is not usable yet */
+	int speed;	/* Mbit/s, 0: not known */
 };
 
-/* Returns how many there are, at most most. */
+/* Returns the number of ports, up to `most`. */
 int ports_list(struct port *port, int most);
 
-/* Does this host look like one of a torus: two ports or more that have a carrier and are in no network? Takes microseconds. */
+/*
+ * Does this host look like a node of a torus: at least two ports that have a carrier and are in no
+ * network? Takes microseconds.
+ */
 bool ports_cabled(void);
 
 /*
- * A number that changes when this host or its container starts anew, gets or loses a port, or the carrier of one of its ports changes. It is
- * made by FNV-1a, from PORTS_NO_STATE.
+ * An FNV-1a hash that changes when this host or its container restarts, gains or loses a port, or
+ * the carrier of a port changes. Start from PORTS_NO_STATE.
  */
 uint64_t ports_state(void);
 uint64_t ports_hash(uint64_t so_far, const char *text);

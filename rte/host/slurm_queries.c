@@ -12,7 +12,7 @@
 
 #define SECONDS 2
 
-/* Where the last of them is, slurmd puts the files where only the controller has them. */
+/* If the last of them exists, the other files are only on the controller's host. */
 static bool find_conf(char path[PATH_MAX])
 {
 	const char *const paths[] = {getenv("SLURM_CONF"), "/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"};

@@ -2,12 +2,17 @@
 #ifndef RTE_SLURM_H
 #define RTE_SLURM_H
 
-/* What Slurm says on this host, in a job of Slurm. Nothing else is asked: all of these return NULL then. */
+/*
+ * What Slurm reports on this host. Outside of a Slurm job all of these return NULL without asking.
+ */
 
-/* slurm.conf, or a file beside it; to be freed, NULL: it is not there. */
+/* Reads slurm.conf, or a file beside it; the caller frees the result. NULL: there is none. */
 char *slurm_file(const char *name);
 
-/* The names of all nodes of the cluster, one a line, which Slurm's controller has two seconds to say; to be freed, NULL: it did not. */
+/*
+ * The names of all nodes of the cluster, one per line, if Slurm's controller answers within two
+ * seconds; the caller frees it. NULL: no answer.
+ */
 char *slurm_nodes(void);
 
 #endif

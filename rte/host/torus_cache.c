@@ -16,7 +16,7 @@
 #define SECONDS 3600
 #define PREFIX "torus-"
 
-/* The folder. False: there is no place for one. */
+/* The folder. Returns false if no folder is possible. */
 static bool cache_folder(char path[PATH_MAX], bool make)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -50,7 +50,7 @@ static bool cache_path(const struct hosts *hosts, char path[PATH_MAX], bool make
 	return true;
 }
 
-/* Is the state of this host in the line? */
+/* Is this host's state in the line? */
 static bool state_is_listed(char *line, unsigned long long state)
 {
 	char *rest = line, *word, *end;
@@ -67,7 +67,10 @@ static bool state_is_listed(char *line, unsigned long long state)
 	return false;
 }
 
-/* The second line, if the file is the user's own, is not old, and knows this host as it is now. To be freed. */
+/*
+ * The second line, if the file is the user's own, is recent, and matches this host's state. The
+ * caller frees it.
+ */
 static char *read_file(const char *path, time_t *written)
 {
 	FILE *file = fopen(path, "re");
@@ -115,7 +118,7 @@ char *torus_cache_search(bool (*fits)(const char *line, const void *argument), c
 	while (folder && (entry = readdir(folder))) {
 		char *line;
 
-		/* A name with a dot is a file that is being written. */
+		/* A name with a dot is a file that is still being written. */
 		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 || strchr(entry->d_name, '.'))
 			continue;
 		snprintf(path + length, PATH_MAX - length, "/%s", entry->d_name);
@@ -133,7 +136,7 @@ char *torus_cache_search(bool (*fits)(const char *line, const void *argument), c
 	return best;
 }
 
-/* Under another name first, so that nobody reads half of it. */
+/* Under a temporary name first, so that no process reads a part of it. */
 void torus_cache_write(const struct hosts *hosts, const uint64_t *state, const char *line)
 {
 	char path[PATH_MAX], new_path[PATH_MAX + 32];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpirun and prterun say nothing while they wait for the daemons of their hosts, for minutes where a firewall drops packets.
- * Each daemon connects to the launcher and keeps that connection, so the launcher's sockets tell which have come: /proc
- * has the sockets of a process, and the addresses at their other ends. A daemon may come from an address that its host's name
- * does not have. Then the line can only say so, and how many are awaited.
+ * mpirun and prterun print nothing while they wait for the daemons of their hosts, for minutes if a
+ * firewall drops packets. Each daemon connects to the launcher and keeps that connection, so the
+ * launcher's sockets in /proc show the hosts whose daemons have connected. A daemon may connect
+ * from an address that its host's name does not have. The line can then only say so, and give the
+ * number of hosts awaited.
  */
 #include "await_hosts.h"
 
@@ -25,14 +26,15 @@
 
 #define SECONDS 10
 #define MOST_PEERS 256
-#define MOST_DIRECT 64 /* hosts whose daemons connect to the launcher itself; those of others connect to these */
+/* Hosts whose daemons connect to the launcher directly; other daemons connect to these. */
+#define MOST_DIRECT 64
 #define MOST_NAMED 8
 #define ESTABLISHED 1
 
-/* Addresses of IPv4 are kept as IPv6 maps them. */
+/* IPv4 addresses are stored in their IPv6-mapped form. */
 struct peers {
 	struct in6_addr address[MOST_PEERS];
-	bool named[MOST_PEERS]; /* it is an address of one of the job's hosts */
+	bool named[MOST_PEERS]; /* belongs to one of the job's hosts */
 	int count;
 };
 
@@ -111,7 +113,7 @@ static bool parse_address(const char *text, struct in6_addr *address)
 	return words == 1 || words == 4;
 }
 
-/* Adds who is at the other end of the process's connections. */
+/* Adds the addresses at the other ends of the process's connections. */
 static void list_peers(struct peers *peers, pid_t pid, const char *table, const struct ifaddrs *own)
 {
 	char path[64], line[512], text[33];
@@ -149,7 +151,7 @@ static bool has_come(struct peers *peers, const char *name)
 	return come;
 }
 
-/* Names with commas between; of many, the first. */
+/* Names separated by commas; only the first if there are many. */
 static void add_name(char *text, size_t size, int number, const char *name)
 {
 	size_t length = strlen(text);
@@ -210,7 +212,10 @@ static _Noreturn void look_later(const struct launcher *launcher, const struct h
 	struct ifaddrs *own = NULL;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* This process keeps no file of the job open: readers of its output wait for the last writer. */
+	/*
+	 * This process keeps no file of the job open, because readers of its output wait for the
+	 * last writer.
+	 */
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	sleep(SECONDS);

@@ -5,8 +5,9 @@
 #include "launchers.h"
 
 /*
- * Call right before oshrun becomes mpirun or prterun. A child process looks once, 10 s later, which hosts' daemons have
- * connected to the launcher, and names the others in one line. It does nothing else to the job, and ends with the launcher.
+ * Call just before oshrun executes mpirun or prterun. After 10 s a child process checks which
+ * hosts' daemons have connected to the launcher, and names the others in one line. It does nothing
+ * else, and ends with the launcher.
  */
 void await_hosts(const struct launcher *launcher, const struct options *options, const struct hosts *hosts);
 

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The middle of part i of n equal parts of so many. No two parts have the same while n <= total. */
+/* The middle of part i of n equal parts. No two parts have the same while n <= total. */
 static int middle_of_part(int i, int n, int total)
 {
 	return (int)((2L * i + 1) * total / (2L * n));
 }
 
-/* The slowest kind of core that is needed for so many PEs. */
+/* The slowest kind of core needed for this many PEs. */
 static int slowest_needed(const struct processors *processors, int pes)
 {
 	int kind = 0, cores = 0, below;
@@ -29,7 +29,10 @@ static int slowest_needed(const struct processors *processors, int pes)
 	}
 }
 
-/* Parts of a node that are as large as groups, or larger, begin with one; smaller parts have their middle in one. */
+/*
+ * Parts of a node at least as large as groups begin at a group; smaller parts have their middle in
+ * one.
+ */
 static int group_for(const struct processors *processors, int pe, int pes, const int *candidate, int candidates)
 {
 	int place = pes < processors->groups ? (int)((long)pe * candidates / pes) : middle_of_part(pe, pes, candidates);
@@ -38,8 +41,8 @@ static int group_for(const struct processors *processors, int pe, int pes, const
 }
 
 /*
- * The cores of so many PEs, in the order of the PEs: each group gets its share, and in it the first cores. There are as many
- * cores as PEs.
+ * The cores for this many PEs, in PE order: each group gets its share, and in it the first cores.
+ * There are as many cores as PEs.
  */
 static bool choose_cores(const struct processors *processors, int pes, int *chosen)
 {
@@ -62,8 +65,8 @@ static bool choose_cores(const struct processors *processors, int pes, int *chos
 }
 
 /*
- * Where a PE is among the chosen cores, of which each has so many PEs: the PEs of a group are consecutive and go round its cores, so that
- * neighbours in rank are on different cores.
+ * The index of a PE among the chosen cores, each with this many PEs: the PEs of a group are
+ * consecutive and alternate between its cores, so that neighbours in rank are on different cores.
  */
 static int place_of(const struct processors *processors, const int *chosen, int count, int each, int pe)
 {
@@ -97,7 +100,10 @@ static bool bind_to_cores(struct binding *binding, const struct processors *proc
 	return good;
 }
 
-/* How many hardware threads there are with at most so many of each core; and how many cores have more. */
+/*
+ * The number of hardware threads with at most this many per core; and the number of cores with
+ * more.
+ */
 static int count_threads(const struct processors *processors, int most, int *with_more)
 {
 	int threads = 0;
@@ -110,7 +116,10 @@ static int count_threads(const struct processors *processors, int most, int *wit
 	return threads;
 }
 
-/* More PEs than cores: all cores have as many as they can, up to a number; of those that can have one more, some do. */
+/*
+ * More PEs than cores: all cores take as many as they can, up to a limit; some of those with room
+ * take one more.
+ */
 static void bind_to_threads(struct binding *binding, const struct processors *processors)
 {
 	int each = 1, with_more, threads, more, next = 0, seen = 0, pe = 0;
@@ -141,7 +150,10 @@ static void bind_to_objects(struct binding *binding, const struct processors *pr
 		binding->object[pe] = processors_object(processors, type, (int)((long)pe * count / binding->pes));
 }
 
-/* More PEs than cores: without binding, the kernel may leave three of four PEs on one of two cores, since PEs that yield are never idle. */
+/*
+ * More PEs than cores: without binding, the kernel may leave three of four PEs on one of two cores,
+ * because PEs that yield are never idle.
+ */
 static bool fit_evenly(const struct processors *processors, int pes)
 {
 	return pes % processors->cores == 0;

@@ -4,10 +4,10 @@
 
 #include "job.h"
 
-/* --debug: finds the debugger and what it is called with. Returns 0, or an exit code after saying what is wrong. */
+/* --debug: finds the debugger and its arguments. Returns 0, or an exit code after one line. */
 int debug_prepare(struct job *job);
 
-/* Is this the PE that runs under it? */
+/* Does this PE run under the debugger? */
 bool debug_is(const struct job *job, int pe);
 
 #endif

@@ -19,8 +19,8 @@
 #include "say.h"
 
 #define HOSTS_SECONDS "5"   /* for hosts to answer */
-#define MOST_SECONDS 8.0    /* for all of it */
-#define LONGEST (100 << 10) /* of an entry of the environment the kernel takes 128 KiB */
+#define MOST_SECONDS 8.0    /* for the whole search */
+#define LONGEST (100 << 10) /* the kernel limits an environment entry to 128 KiB */
 
 enum { DISCOVER_AUTO, DISCOVER_YES, DISCOVER_NO }; /* in the order of the setting's words */
 
@@ -32,7 +32,7 @@ static bool includes_this_host(const struct hosts *hosts)
 	return hosts->names.count == 0;
 }
 
-/* On one or two hosts there is nothing to gain. Jobs at a switch end here, after a look at the ports of this host. */
+/* One or two hosts need no torus. Jobs on a switch end here, after a check of this host's ports. */
 static bool is_worth_it(const struct hosts *hosts)
 {
 	int wanted = setting_choice(SETTING_TORUS_DISCOVER);
@@ -45,7 +45,7 @@ static bool is_worth_it(const struct hosts *hosts)
 	return wanted == DISCOVER_YES || (includes_this_host(hosts) && ports_cabled());
 }
 
-/* torusplan is where oshrun is, and has the same letters around its name. */
+/* torusplan is in oshrun's folder, with the same prefix and suffix in its name. */
 static bool find_torusplan(char path[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 16);
@@ -75,7 +75,7 @@ static _Noreturn void become_torusplan(const struct arguments *command, int outp
 	_exit(127);
 }
 
-/* What it prints, as far as there is room, within the time; what is longer is of no use. */
+/* Reads its output within the time; longer output is useless. */
 static void read_answer(int fd, char *text, size_t room)
 {
 	double end = job_clock() + MOST_SECONDS;

@@ -5,8 +5,8 @@
 #include "launchers.h"
 
 /*
- * Before a job on several hosts starts: which torus they are cabled as, if nobody says it and SHMEM_TORUS_DISCOVER allows to look. What is
- * found goes to the PEs in the environment (RTE_TORUS_FOUND).
+ * Finds the torus of a job on several hosts before it starts, unless it is given and if
+ * SHMEM_TORUS_DISCOVER allows. Passes the result to the PEs in the environment (RTE_TORUS_FOUND).
  */
 void find_torus(const struct launcher *launcher, const struct options *options, const struct hosts *hosts);
 

@@ -31,7 +31,7 @@ static void forget_other_servers(void)
 		}
 		memcpy(name, *entry, length);
 		name[length] = '\0';
-		unsetenv(name); /* moves the following ones up */
+		unsetenv(name); /* shifts the following ones */
 	}
 }
 

@@ -7,13 +7,13 @@
 #include "options.h"
 
 /*
- * The environment of the PEs: our own, with each -x applied, and without the variables of a PMIx server that oshrun itself runs under.
- * NULL: out of memory, reported in one line.
+ * The environment of the PEs: this process's, with each -x applied, and without the variables of an
+ * outer PMIx server. NULL: out of memory, reported in one line.
  */
 char **environment_for_pes(const struct options *options);
 void environment_free(char **environment);
 
-/* Adds a variable that is not there yet. False: out of memory. */
+/* Adds a variable unless it is set. Returns false if out of memory. */
 bool environment_add(char ***environment, const char *name, const char *value);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define READ_SIZE 65536
 #define FULL_QUEUE (1UL << 20)
-#define LONGEST_LINE (1UL << 20) /* longer ones are broken */
+#define LONGEST_LINE (1UL << 20) /* longer lines are broken */
 #define FILE_CHUNK (1UL << 18)
 
 static bool append(struct io_buffer *buffer, const void *bytes, size_t length)
@@ -92,7 +92,7 @@ static void say_line(void *arg, const char *line, size_t length)
 	struct pollfd ready = {.fd = sink->fd, .events = POLLOUT};
 
 	append(&sink->queue, line, length);
-	/* Our own lines should not wait for the next round. */
+	/* oshrun's own lines should not wait for the next round. */
 	while (sink->queue.used && poll(&ready, 1, 0) == 1)
 		write_some(sink);
 }
@@ -239,7 +239,7 @@ static void close_stream(struct io *io, struct io_stream *stream)
 	memset(&stream->line, 0, sizeof stream->line);
 }
 
-/* False: nothing to read now. */
+/* Returns false if there is nothing to read now. */
 static bool read_stream(struct io *io, struct io_stream *stream)
 {
 	static char bytes[READ_SIZE];
@@ -247,7 +247,10 @@ static bool read_stream(struct io *io, struct io_stream *stream)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	/* When the reader is gone, as head is after some lines, the PEs get SIGPIPE as if they wrote there themselves. */
+	/*
+	 * When the reader has gone, as head does after some lines, the PEs get SIGPIPE as if they
+	 * wrote there directly.
+	 */
 	if (got <= 0 || stream->sink->broken || !append(&stream->line, bytes, (size_t)got)) {
 		close_stream(io, stream);
 		return false;
@@ -302,7 +305,7 @@ int io_poll(struct io *io, struct pollfd *fds)
 			fds[n++] = (struct pollfd){.fd = io->sinks[i].fd, .events = POLLOUT};
 	if (io->typing_fd < 0)
 		return n;
-	/* Polled without anything to write, it reports when PE 0 has closed its end. */
+	/* Polling without output reports that PE 0 has closed its end. */
 	fds[n++] = (struct pollfd){.fd = io->typing_fd, .events = io->typed.used ? POLLOUT : 0};
 	/* In the background, reading the terminal would stop oshrun. */
 	if (!io->typed.used && tcgetpgrp(0) == getpgrp())
@@ -314,7 +317,7 @@ static void handle_streams(struct io *io, const struct pollfd *fds, int count)
 {
 	int at = 0;
 
-	/* The entries are in the order of the streams, some of which were left out. */
+	/* The entries are in the order of the streams, without the closed ones. */
 	for (int i = 0; i < io->stream_count && at < count; i++) {
 		if (io->streams[i].fd != fds[at].fd)
 			continue;

@@ -157,7 +157,7 @@ static void check_clock(struct job *job)
 		supervise_lost(job);
 }
 
-/* Milliseconds until check_clock has something to do; -1: nothing is due. */
+/* Milliseconds until check_clock has work; -1: none. */
 static int time_to_sleep(const struct job *job)
 {
 	double dues[] = {job->deadline, job->time_limit, job->lost_deadline, job->output_deadline}, next = 0, left;
@@ -185,7 +185,7 @@ static void job_step(struct job *job, struct pollfd *fds)
 		return;
 	io_handle(&job->io, fds + 2, count);
 	io_is_whole(&job->io);
-	/* Signals first: after the SIGCHLD of a child has been read, oshrun must look for the child. */
+	/* Signals first: after reading the SIGCHLD of a child, oshrun must reap the child. */
 	signals_handle(job);
 	supervise_events(job);
 	supervise_children(job);
@@ -217,7 +217,7 @@ static void main_loop(struct job *job)
 	free(fds);
 }
 
-/* Orphans of PEs that had left their process group have become our children. */
+/* Orphans of PEs that had left their process group are now children of oshrun. */
 static void reap_orphans(struct job *job)
 {
 	for (int i = 0; i < SWEEPS; i++) {

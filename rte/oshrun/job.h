@@ -30,19 +30,23 @@ enum pe_phase {
 struct pe {
 	pid_t pid;
 	enum pe_phase phase;
-	bool in_fence; /* of PMIx, or may be */
-	bool gone;     /* has exited and has been reaped */
-	bool fresh;    /* its exit has not been judged yet */
+	bool in_fence; /* in a PMIx fence, or may be */
+	bool gone;     /* has exited and been reaped */
+	bool fresh;    /* its exit has not been evaluated yet */
 	int status;    /* of waitpid */
 };
 
 enum job_phase {
 	JOB_RUNNING,
-	/* the time limit is over; a PE has been asked to report what all PEs wait for, and has a moment to do so */
+	/*
+	 * The time limit has passed; a PE has been asked to report what all PEs wait for, and gets
+	 * a moment to do so.
+	 */
 	JOB_ASKED,
-	JOB_GRACE,  /* a PE of an ordinary program failed; the others have a moment to end by themselves */
-	JOB_ENDING, /* all PEs have got SIGTERM */
-	JOB_KILLED, /* all PEs have got SIGKILL */
+	/* A PE of an ordinary program failed; the others get a moment to end by themselves. */
+	JOB_GRACE,
+	JOB_ENDING, /* all PEs have been sent SIGTERM */
+	JOB_KILLED, /* all PEs have been sent SIGKILL */
 };
 
 /* What oshrun changes for itself and each PE restores just before it executes the program. */
@@ -57,7 +61,7 @@ struct job {
 	char *debugger; /* the file to execute for the debugged PE, and its arguments */
 	char **debug_arguments;
 	char host[HOST_NAME_MAX + 1];
-	char folder_name[48]; /* last part of the session folder, which other users can see */
+	char folder_name[48]; /* last part of the session folder's name; visible to other users */
 	char name[80];	      /* PMIx namespace; a process that knows it belongs to the job, see accept_filter.h */
 	struct processors processors;
 	struct binding binding;
@@ -65,7 +69,7 @@ struct job {
 	int count;
 	struct pe *pes;
 	int alive;
-	int absent;			   /* exited without ever connecting */
+	int absent;			   /* PEs that exited without ever connecting */
 	int connected;			   /* in PE_CONNECTED and alive */
 	bool program_known, other_program; /* other_program: not of OpenSHMEM, see program_kind.h */
 	char **environment;
@@ -73,18 +77,19 @@ struct job {
 	struct {
 		char *bytes; /* NULL: SOFTOFU_SHAPE is not set */
 		size_t size;
-	} tofu_map; /* where the ranks are in a Tofu network, as jtofu_initialize reads it */
+	} tofu_map; /* rank positions in a Tofu network, for jtofu_initialize */
 
 	enum job_phase phase;
-	double deadline;	/* of this phase, 0: none */
-	double time_limit;	/* --timeout, 0: none */
-	int code;		/* the worst exit code so far, or the code of a decided end */
-	bool code_decided;	/* by an abort, the time limit or a signal: codes of PEs no longer count */
-	int signal;		/* that ends oshrun, 0: none */
+	double deadline;   /* of this phase, 0: none */
+	double time_limit; /* --timeout, 0: none */
+	int code;	   /* the worst exit code so far, or the code of a decided end */
+	/* By an abort, the time limit or a signal: exit codes of PEs no longer count. */
+	bool code_decided;
+	int signal;		/* signal that ends oshrun, 0: none */
 	bool given_up;		/* the user does not want to wait for killed PEs */
-	int worst;		/* PE that code is from */
+	int worst;		/* PE that exited with `code` */
 	int failures;		/* PEs whose exit codes were not 0 */
-	bool explained;		/* the reason of a nonzero code has been reported */
+	bool explained;		/* the reason for a nonzero code has been reported */
 	int lost_pe;		/* the PE that lost its connection and has until lost_deadline to die */
 	double lost_deadline;	/* 0: none */
 	double output_deadline; /* for output that nobody reads, after a signal; 0: none */
@@ -99,33 +104,42 @@ struct job {
 /* Runs the job from start to end; returns the exit code of oshrun. */
 int job_run(struct job *job);
 
-/* Ends the job: SIGTERM now, SIGKILL a second later. code is final if decided, else a floor. */
+/*
+ * Ends the job: SIGTERM now, SIGKILL a second later. code is final if decided, otherwise a minimum.
+ */
 void job_end(struct job *job, int code, bool decided);
 
-/* The same, for a PE that has ended too early: one of the other PEs reports the routine that it was in. */
+/* The same after a PE has ended too early: one of the others reports the routine that it was in. */
 void job_end_without(struct job *job, int pe, int code, bool decided);
 
 /* Seconds of the monotonic clock. */
 double job_clock(void);
 
-/* Signals all processes of all PEs that live. */
+/* Sends a signal to all processes of all living PEs. */
 void job_signal(struct job *job, int sig);
 
-/* supervise.c: what happened to PEs, and what this means for the job. */
+/* supervise.c: consequences of events of PEs for the job. */
 void supervise_events(struct job *job);
 void supervise_children(struct job *job);
-void supervise_grace(struct job *job);	      /* the grace is over */
-void supervise_lost(struct job *job);	      /* the wait for a PE that lost its connection is over */
-void supervise_report_exits(struct job *job); /* reports PEs that exited nonzero, unless the reason has been reported */
+void supervise_grace(struct job *job); /* the grace period has ended */
+/* The deadline of a PE that lost its connection has passed. */
+void supervise_lost(struct job *job);
+/* Reports PEs with a nonzero exit code, unless the reason has been reported. */
+void supervise_report_exits(struct job *job);
 
 /* job_signals.c: signals to oshrun. */
 bool signals_take(struct job *job); /* from now on they arrive at job->signal_fd */
 void signals_handle(struct job *job);
 
-/* spawn.c: starts all PEs. Returns 0, or an exit code after one line; PEs may run already then. */
+/*
+ * spawn.c: starts all PEs. Returns 0, or an exit code after one line; some PEs may run even then.
+ */
 int spawn_all(struct job *job);
 
-/* spawn.c: raises our limits of open files and of the stack to what the job needs. Returns 0 or an exit code after one line. */
+/*
+ * spawn.c: raises this process's limits of open files and stack to what the job needs. Returns 0 or
+ * an exit code after one line.
+ */
 int spawn_check_limits(struct job *job);
 
 #endif

@@ -10,8 +10,8 @@
 #include "rte/rte.h"
 #include "tofu_ranks.h"
 
-#define JOB_KEYS 17  /* that describe_job loads in any case, besides one for each PE */
-#define LONG_NAME 48 /* of a host */
+#define JOB_KEYS 17  /* keys that describe_job always loads, besides one for each PE */
+#define LONG_NAME 48 /* of a host name */
 
 /* Fills in *next and moves it on. PMIX_INFO_LOAD is a macro that may evaluate its arguments more than once. */
 static void load(pmix_info_t **next, const char *key, const void *value, pmix_data_type_t type)
@@ -20,7 +20,10 @@ static void load(pmix_info_t **next, const char *key, const void *value, pmix_da
 	++*next;
 }
 
-/* The values that a PE can ask for about another PE. libpmix derives some of them from the maps; it would ask the server for the others. */
+/*
+ * The values that a PE can request about another PE. libpmix derives some of them from the maps,
+ * and would ask the server for the others.
+ */
 static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 {
 	pmix_data_array_t *array;
@@ -79,7 +82,10 @@ static char *map_of_nodes(const char *host)
 	return nodes;
 }
 
-/* "12,12,12,12": how many PEs are in each memory group. NULL: there is one group, or PEs are not bound to one group each. */
+/*
+ * "12,12,12,12": the number of PEs in each memory group. NULL: there is one group, or some PE is
+ * not bound to a single group.
+ */
 static char *list_of_groups(const struct job *job)
 {
 	int groups = job->processors.groups, pe = 0;
@@ -115,7 +121,8 @@ static void describe_job(struct job *job, const char *groups, pmix_info_t *info)
 	load(&info, PMIX_UNIV_SIZE, &size, PMIX_UINT32);
 	load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
 	load(&info, PMIX_MAX_PROCS, &size, PMIX_UINT32);
-	load(&info, PMIX_APP_SIZE, &first, PMIX_UINT32); /* of the first program, if there are several */
+	/* Of the first program if there are several. */
+	load(&info, PMIX_APP_SIZE, &first, PMIX_UINT32);
 	load(&info, PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
 	load(&info, PMIX_NODE_SIZE, &size, PMIX_UINT32);
 	load(&info, PMIX_NUM_NODES, &one, PMIX_UINT32);

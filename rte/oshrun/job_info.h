@@ -8,8 +8,8 @@
 struct job;
 
 /*
- * All that PEs can ask the PMIx server about the job and about each other, as PMIx_server_register_nspace takes it. Free it with PMIX_INFO_FREE.
- * Returns NULL if there is no memory.
+ * Everything that PEs can ask the PMIx server about the job and each other, in the form of
+ * PMIx_server_register_nspace. Free it with PMIX_INFO_FREE. NULL: no memory.
  */
 pmix_info_t *job_info_make(struct job *job, size_t *count);
 

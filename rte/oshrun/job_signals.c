@@ -55,7 +55,7 @@ static void end_for(struct job *job, int sig)
 	job_end(job, 128 + sig, true);
 }
 
-/* Ctrl-Z: the PEs are not in the terminal's foreground, so they only stop if we stop them. */
+/* Ctrl-Z: the PEs are not in the terminal's foreground, so oshrun must stop them. */
 static void stop_all(struct job *job)
 {
 	double before = job_clock();
@@ -70,7 +70,7 @@ static void stop_all(struct job *job)
 static void handle_signal(struct job *job, int sig)
 {
 	switch (sig) {
-	case SIGCHLD: break; /* the main loop looks for children after every poll */
+	case SIGCHLD: break; /* the main loop reaps children after every poll */
 	case SIGTSTP: stop_all(job); break;
 	case SIGCONT:
 	case SIGUSR1:

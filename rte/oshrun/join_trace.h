@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* Makes one trace of its parts (rte/trace/trace_events.h) and reports it in one line, with the missing parts. False: there are no parts. */
+/*
+ * Joins a trace from its parts (rte/trace/trace_events.h) and reports it in one line, with the
+ * missing parts. Returns false if there are no parts.
+ */
 bool join_trace(const char *file);
 
 /* The same after a job. Its PEs have joined the trace themselves, unless they ended early. NULL: the job had no trace. */

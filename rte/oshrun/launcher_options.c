@@ -21,7 +21,10 @@ static bool is_passed_on(const char *entry)
 		!strncmp(entry, RTE_TORUS_FOUND "=", sizeof RTE_TORUS_FOUND));
 }
 
-/* Adds -x for all variables that the library reads and for those that the user named. Their values are in our environment already. */
+/*
+ * Adds -x for all variables that the library reads and for those that the user named. Their values
+ * are already in the environment.
+ */
 static void add_exports(struct arguments *command, const struct options *o)
 {
 	for (char **entry = environ; *entry; entry++) {
@@ -61,7 +64,7 @@ static void add_hosts(struct arguments *command, const struct launcher *launcher
 	add_pair(command, "--hostfile", o->hostfile ? o->hostfile : o->hosts ? NULL : launcher->hostfile);
 }
 
-/* The launchers do not ask PEs what they wait for when the time limit is reached: PEs report it before that. */
+/* The launchers do not ask PEs for a report at the time limit, so PEs report before it. */
 static void set_hang_seconds(const struct options *o)
 {
 	char seconds[24];
@@ -139,7 +142,10 @@ static void prterun_options(struct arguments *command, const struct launcher *la
 {
 	(void)hosts;
 	set_keepalive("PRTE");
-	/* Variables instead of an option: not all versions have the option. Called mpirun, it reads other variables. */
+	/*
+	 * Sets variables because not all versions have the option. Under the name mpirun, the
+	 * launcher reads other variables.
+	 */
 	if (geteuid() == 0) {
 		setenv("PRTE_ALLOW_RUN_AS_ROOT", "1", 1);
 		setenv("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
@@ -169,7 +175,7 @@ static void prterun_options(struct arguments *command, const struct launcher *la
 	add_exports(command, o);
 }
 
-/* Adds the names of the hosts, without their numbers of places, which srun does not take. */
+/* Adds the names of the hosts without their numbers of slots, which srun does not accept. */
 static void add_nodelist(struct arguments *command, const struct hosts *hosts)
 {
 	struct arguments joined = {0};

@@ -5,10 +5,10 @@
 #include "rte/text/arguments.h"
 #include "launchers.h"
 
-/* What each launcher calls the options of oshrun. */
+/* The options of each launcher that correspond to oshrun's. */
 struct launcher_kind {
 	const char *name;
-	const char *package; /* of Debian */
+	const char *package; /* the Debian package */
 	const char *
 		interface; /* the variable that names the daemons' network; NULL: daemons do not connect to the launcher */
 	void (*add_options)(struct arguments *command, const struct launcher *launcher, const struct options *options,
@@ -19,7 +19,7 @@ struct launcher_kind {
 enum { LAUNCHER_PRTERUN, LAUNCHER_MPIRUN, LAUNCHER_SRUN, LAUNCHER_KINDS };
 extern const struct launcher_kind launcher_kinds[LAUNCHER_KINDS];
 
-/* Fills in the whole command, and sets the variables of our environment that belong to it. */
+/* Fills in the command, and sets the environment variables that belong to it. */
 void launcher_command(struct arguments *command, const struct launcher *launcher, const struct options *options,
 		      const struct hosts *hosts);
 

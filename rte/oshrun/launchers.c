@@ -42,7 +42,7 @@ static char *find_launcher_path(const char *name)
 	return NULL;
 }
 
-/* Reads what the program prints with --version, as far as it fits into text. */
+/* Reads the output of the program with --version, as far as it fits into text. */
 static void ask_version(const char *path, char *text, size_t size)
 {
 	ssize_t got;
@@ -149,7 +149,10 @@ static int choose_named(struct launcher *launcher, const char *given, const char
 
 static int choose_any(struct launcher *launcher, const char *why, const char *what)
 {
-	/* Inside Slurm its own launcher knows the allocation best; elsewhere srun would queue for a new one. */
+	/*
+	 * Inside Slurm its own launcher knows the allocation best; outside, srun would queue for a
+	 * new one.
+	 */
 	if (getenv("SLURM_JOB_ID") && try_launcher(launcher, &launcher_kinds[LAUNCHER_SRUN], "srun"))
 		return GO_ON;
 	for (size_t i = 0; i < LAUNCHER_KINDS; i++)
@@ -161,7 +164,7 @@ static int choose_any(struct launcher *launcher, const char *why, const char *wh
 	return NO_LAUNCHER;
 }
 
-/* Does a batch system's list of hosts, which has a line per place, contain more than one name? */
+/* Does a batch system's list of hosts, with one line per slot, contain more than one name? */
 static bool names_several(const char *path)
 {
 	FILE *file = path ? fopen(path, "re") : NULL;
@@ -177,7 +180,7 @@ static bool names_several(const char *path)
 	return several;
 }
 
-/* Returns the variable of the environment that names several hosts, NULL if none does. */
+/* Returns the environment variable that names several hosts, NULL if none does. */
 static const char *find_allocation(struct launcher *launcher)
 {
 	static const char *const files[] = {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE"};

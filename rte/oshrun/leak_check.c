@@ -12,8 +12,8 @@
 #define SUPPRESSIONS "lsan.supp"
 
 /*
- * The file lies beside oshrun in a build tree. Installed, it lies in the folder of data, which is found from oshrun where the
- * whole tree was moved.
+ * In a build tree the file is in oshrun's folder. Installed, it is in the data folder, whose path
+ * is relative to oshrun, so that the tree can be moved.
  */
 static bool find_suppressions(char path[PATH_MAX])
 {
@@ -62,10 +62,13 @@ bool leak_check_prepare(const struct options *options)
 
 	if ((own && names_suppressions(own)) || !checks_leaks(options))
 		return true;
-	/* The run-time ends a program whose file of suppressions it cannot read, and it reads no quotes inside quotes. */
+	/*
+	 * The run-time ends a program if it cannot read its suppressions file, and it does not
+	 * support quotes inside quotes.
+	 */
 	if (!find_suppressions(path) || strchr(path, '\''))
 		return true;
-	/* What the user has set comes last, and holds. */
+	/* The user's options come last, so they win. */
 	if (asprintf(&value, "suppressions='%s':print_suppressions=0%s%s", path, own && *own ? ":" : "",
 		     own ? own : "") < 0)
 		return false;

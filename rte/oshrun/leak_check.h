@@ -5,9 +5,9 @@
 #include "options.h"
 
 /*
- * If a program of the job looks for leaks when it ends (-fsanitize=address, -fsanitize=leak), adds the suppressions for leaks
- * inside PMIx, UCX and hwloc to LSAN_OPTIONS of our environment, unless the user names suppressions there.
- * False: no memory.
+ * If a program of the job looks for leaks at its end (-fsanitize=address, -fsanitize=leak), adds
+ * suppressions for leaks inside PMIx, UCX and hwloc to LSAN_OPTIONS in this process's environment,
+ * unless the user sets suppressions there. Returns false if there is no memory.
  */
 bool leak_check_prepare(const struct options *options);
 

@@ -26,7 +26,10 @@
  * runs the job (job.c and below). docs/protocols/launch.md describes on one page what may happen to a job.
  */
 
-/* If one of these is closed, the first file that oshrun opens would get its number, and the PEs' output. */
+/*
+ * If one of these were closed, the first file that oshrun opens would get its number, and the PEs'
+ * output.
+ */
 static void open_standard_files(void)
 {
 	int fd;
@@ -52,7 +55,7 @@ static void name_job(struct job *job)
 	snprintf(job->name, sizeof job->name, "%s-%016" PRIx64, job->folder_name, secret);
 }
 
-/* More PEs than places: with -v; and if places were asked for and there are none. */
+/* Reports more PEs than slots: with -v; and if the user asked for slots and there are none. */
 static void say_who_shares(const struct job *job, bool unbound)
 {
 	const struct options *options = job->options;
@@ -115,7 +118,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	if (code)
 		return code;
 	name_job(&job);
-	/* Without this, Open MPI 4 treats a process whose server is not its mpirun as a job of one. */
+	/* Otherwise Open MPI 4 treats a process whose server is not its mpirun as a job of one. */
 	setenv("OMPI_MCA_schizo", "^orte", 0);
 	/* The shared memory of PMIx 5 numbers keys that PMIx does not define, and each process numbers them in the order of its own use. */
 	setenv("PMIX_MCA_gds", "^shmem2", 0);
@@ -140,7 +143,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 		dry_run_report_bindings(&job);
 	code = options->dry_run ? dry_run_job(&job) : job_run(&job);
 	if (job.signal == SIGINT) {
-		/* Dying of SIGINT ends a loop of the calling shell, too; the shell reports 130. */
+		/* Ending by SIGINT also ends a loop of the calling shell; the shell reports 130. */
 		signal(SIGINT, SIG_DFL);
 		raise(SIGINT);
 		sigprocmask(SIG_SETMASK, &job.inherited.mask, NULL);
@@ -164,7 +167,9 @@ static int refuse_debug(const struct launcher *launcher, const struct options *o
 	return 2;
 }
 
-/* Checks options about hosts that do not fit this launcher, and applies -N on this machine. */
+/*
+ * Checks options about hosts that this launcher does not support, and applies -N on this machine.
+ */
 static int apply_per_host(const struct launcher *launcher, struct options *options)
 {
 	if (options->rankfile && !launcher->name) {

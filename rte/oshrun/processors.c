@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Has it a processor that we may use? NUMA nodes of different memory, such as DRAM and HBM, may have the same; then the first counts. */
+/*
+ * Does the object have a usable processor? NUMA nodes of different memory, such as DRAM and HBM,
+ * may share processors; then the first counts.
+ */
 static bool is_usable(const struct processors *processors, hwloc_obj_t object)
 {
 	for (hwloc_obj_t other = object->prev_cousin; other && object->type == HWLOC_OBJ_NUMANODE;
@@ -62,8 +65,8 @@ int processors_group(const struct processors *processors, hwloc_const_cpuset_t c
 }
 
 /*
- * Only the processors matter, and reading only those takes 2 ms instead of 15: no plug-ins (the one for X11
- * displays alone tries ten of them) and no probing by running on one processor after the other.
+ * Reads only the processors, which takes 2 ms instead of 15: no plug-ins (the one for X11 displays
+ * alone tries ten of them) and no probing on one processor after another.
  */
 static bool load_topology(struct processors *processors)
 {
@@ -109,7 +112,9 @@ static int count_processors(const struct processors *processors)
 	return sched_getaffinity(0, sizeof set, &set) ? (int)sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
 }
 
-/* hwloc numbers the kinds of cores from the most frugal to the fastest; -1 where it does not know which is faster. */
+/*
+ * hwloc numbers the kinds of cores from the most efficient to the fastest; -1 if it does not know.
+ */
 static int kind_of(const struct processors *processors, hwloc_obj_t object)
 {
 #if HWLOC_API_VERSION >= 0x00020400
@@ -126,7 +131,7 @@ static int kind_of(const struct processors *processors, hwloc_obj_t object)
 
 static bool list_cores(struct processors *processors)
 {
-	/* Some virtual machines do not say which processors make a core. */
+	/* Some virtual machines do not report cores. */
 	hwloc_obj_type_t type = processors_count(processors, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
 	hwloc_obj_t object = NULL;
 
@@ -145,7 +150,10 @@ static bool list_cores(struct processors *processors)
 	return processors->core;
 }
 
-/* Numbers the groups that objects of this type make. False: they make one, or each has one core, or a core is in none. */
+/*
+ * Numbers the groups that objects of this type form. Returns false if there is one group, each has
+ * one core, or some core is in none.
+ */
 static bool group_by(struct processors *processors, hwloc_obj_type_t type)
 {
 	int groups = processors_count(processors, type), largest = 0;

@@ -33,7 +33,7 @@ static char *join_path(const char *folder, size_t length, const char *name)
 	return path;
 }
 
-/* Looks along PATH. An empty part means the current folder, as in shells. */
+/* Searches PATH. An empty part means the current folder, as in shells. */
 static char *search_path(const char *name)
 {
 	const char *part = getenv("PATH");
@@ -53,7 +53,7 @@ static char *search_path(const char *name)
 	}
 }
 
-/* The program in the same folder whose name is closest, for "did you mean". */
+/* The program in the same folder with the most similar name, for "did you mean". */
 static char *nearest_file(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -120,7 +120,7 @@ int program_failed(const char *name, const char *path, int error)
 	return error == ENOENT && access(path, F_OK) ? NOT_FOUND : NOT_RUNNABLE;
 }
 
-/* The path to try if PATH has no such program: below the folder of the PEs, else below our own. */
+/* The path to try if PATH has no such program: below the PEs' folder, otherwise below oshrun's. */
 static char *find_here(const char *name, const char *wdir)
 {
 	char *path = name[0] == '/' || !wdir ? strdup(name) : join_path(wdir, strlen(wdir), name);
@@ -130,7 +130,7 @@ static char *find_here(const char *name, const char *wdir)
 		free(path);
 		path = strdup(name);
 	}
-	/* Absolute, since the PEs may change folder before they execute it. */
+	/* Absolute, because the PEs may change folder before they execute it. */
 	absolute = wdir && path ? realpath(path, NULL) : NULL;
 	if (absolute) {
 		free(path);

@@ -10,7 +10,7 @@
 
 enum contents { NO_EXECUTABLE, NAME_MISSING, NAME_FOUND };
 
-/* Whether an executable contains a name: among its imports, or because what has that name is linked statically. */
+/* Does an executable contain a name, as an import or as a statically linked symbol? */
 static enum contents find_in_executable(const char *path, const char *name)
 {
 	enum contents found = NO_EXECUTABLE;
@@ -34,7 +34,7 @@ static enum contents find_in_executable(const char *path, const char *name)
 	return found;
 }
 
-/* What is no executable, such as a script, may start one that has. */
+/* A file that is no executable, such as a script, may start one that has it. */
 static bool executable_has_shmem(const char *path)
 {
 	return find_in_executable(path, "shmem_init") != NAME_MISSING;

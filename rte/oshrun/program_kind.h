@@ -6,13 +6,14 @@
 #include <sys/types.h>
 
 /*
- * Whether a process that has connected to PMIx runs a program that is not of OpenSHMEM: PMIx is mapped, and neither a
- * library nor the executable contains an OpenSHMEM. Messages then do not speak of its routines. Of a process that has
- * ended only the file of its program is examined. Returns false if nothing can be, or if the process only started the one that connected.
+ * Does a process that has connected to PMIx run a program without OpenSHMEM? That is: PMIx is
+ * mapped, and neither a library nor the executable contains an OpenSHMEM. Messages then do not
+ * mention its routines. For a process that has ended, only its program file is examined. Returns
+ * false if nothing can be examined, or if the process only started the one that connected.
  */
 bool program_is_other(pid_t pid, const char *file_of_program);
 
-/* Whether the program looks for leaks when it ends: made with -fsanitize=address or -fsanitize=leak. */
+/* Does the program look for leaks at its end: made with -fsanitize=address or -fsanitize=leak? */
 bool program_checks_leaks(const char *file_of_program);
 
 #endif

@@ -19,7 +19,8 @@
 
 #define SWEEPS 5
 #define FILES_WITHOUT_CLOSE_RANGE 4096
-#define CLOSE_RANGE 436 /* the number of the system call, on all machines; older headers have no name for it */
+/* Number of the system call on all machines; older headers do not define it. */
+#define CLOSE_RANGE 436
 #define DISMISSED 'q'
 
 /* Reads the parent from /proc/PID/stat. It follows the command's name, which may contain anything, even brackets. */
@@ -86,7 +87,7 @@ static void clean_up(struct reaper *reaper)
 	for (int i = 0; i < reaper->count; i++)
 		if (reaper->groups[i] > 0)
 			kill(-reaper->groups[i], SIGKILL);
-	/* A process that forks while we look may escape one round, hardly several. */
+	/* A process that forks during the scan may escape one round, hardly several. */
 	for (int i = 0; i < SWEEPS && reaper->mark[0] && reaper_sweep(reaper->mark); i++)
 		usleep(2000);
 	session_remove(reaper->folder);
@@ -105,7 +106,7 @@ static void drop_files(int keep)
 			close(fd);
 }
 
-/* Takes another name, so that "kill -9" of all processes called oshrun does not hit the reaper. */
+/* Changes its name, so that "kill -9" of all processes called oshrun does not hit the reaper. */
 static void change_name(void)
 {
 	char *name = program_invocation_name;

@@ -7,11 +7,12 @@
 #include <sys/types.h>
 
 /*
- * The reaper: a small child of oshrun that outlives it when a signal kills oshrun that it cannot catch. The reaper sleeps on a pipe.
- * When the pipe closes, it kills the remaining processes of the PEs and removes the session folder.
+ * The reaper: a small child of oshrun that cleans up after a signal that oshrun cannot catch has
+ * killed it. The reaper sleeps on a pipe. When the pipe closes, it kills the remaining processes of
+ * the PEs and removes the session folder.
  *
- * The structure is shared memory and needs no locks: only oshrun and the PEs that it starts write, and the reaper reads only after oshrun
- * has died.
+ * The structure is shared memory and needs no locks: only oshrun and the PEs that it starts write,
+ * and the reaper reads only after oshrun has died.
  */
 struct reaper {
 	pid_t pid;	       /* of the reaper; only oshrun uses it */

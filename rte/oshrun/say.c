@@ -29,7 +29,7 @@ void say(const char *format, ...)
 	va_end(arguments);
 	if (more > 0)
 		length += (size_t)more < sizeof line - length - 1 ? (size_t)more : sizeof line - length - 2;
-	/* What a PE or a user gave us may hold newlines; a message is one line. */
+	/* Texts of PEs or users may contain newlines; a message is one line. */
 	for (size_t i = 0; i < length; i++)
 		if (line[i] == '\n' || line[i] == '\r')
 			line[i] = ' ';
@@ -39,7 +39,7 @@ void say(const char *format, ...)
 		return;
 	}
 	if (write(say_fd, line, length) < 0)
-		return; /* nobody reads stderr; there is nowhere else to say so */
+		return; /* nobody reads stderr, and there is no other place for messages */
 }
 
 int say_mute_libraries(void)

@@ -21,16 +21,15 @@
 #include "rte/rte.h"
 
 /*
- * libpmix calls us on its own threads. An upcall only appends an event and signals the eventfd; it never waits
- * for the main thread, which may itself be waiting for libpmix.
- *
- * PMIx_server_finalize is never called: libpmix 4.2 crashes or hangs in it when PEs died inside a fence, and
- * there is nothing to gain from it, since the process ends and the session folder is removed as a whole.
+ * libpmix calls oshrun on its own threads. An upcall only appends an event and signals the eventfd;
+ * it never waits for the main thread, which may be waiting for libpmix. PMIx_server_finalize is
+ * never called: libpmix 4.2 crashes or hangs in it after PEs have died inside a fence, and the
+ * process ends anyway and removes the session folder as a whole.
  */
 struct server {
 	char nspace[PMIX_MAX_NSLEN + 1];
 	int event_fd;
-	pthread_mutex_t lock; /* guards the list */
+	pthread_mutex_t lock; /* protects the list */
 	struct server_event *first;
 	struct server_event **last;
 	size_t lost_handler; /* libpmix's number of connection_lost */
@@ -38,9 +37,9 @@ struct server {
 	sem_t halted;
 };
 
-#define HALTING 1 /* second, for libpmix's thread to reach our callback */
+#define HALTING 1 /* seconds for libpmix's thread to reach the callback */
 
-/* libpmix gives upcalls no argument of ours, and there is one server per process. */
+/* libpmix passes no user argument to upcalls, and there is one server per process. */
 static struct server the_server;
 
 static void post_event(enum server_event_kind kind, const pmix_proc_t *proc, int status, const char *message)
@@ -86,7 +85,10 @@ static pmix_status_t client_aborts(const pmix_proc_t *proc, void *object, int st
 	return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* A PE comes up, goes down and stays connected, enters or leaves a fence, or names the trace. Requests to control jobs are refused. */
+/*
+ * A PE starts, ends or stays connected, enters or leaves a fence, or names the trace. Requests to
+ * control jobs are refused.
+ */
 static pmix_status_t client_controls(const pmix_proc_t *proc, const pmix_proc_t targets[], size_t target_count,
 				     const pmix_info_t info[], size_t count, pmix_info_cbfunc_t done, void *arg)
 {
@@ -114,7 +116,7 @@ static pmix_status_t fence(const pmix_proc_t procs[], size_t count, const pmix_i
 	return PMIX_SUCCESS;
 }
 
-/* libpmix calls it for PEs of other hosts only, and there are none. */
+/* libpmix calls it only for PEs of other hosts, and there are none. */
 static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t count,
 				  pmix_modex_cbfunc_t done, void *arg)
 {
@@ -163,7 +165,10 @@ static void answer(pmix_status_t status, void *arg)
 	pthread_mutex_unlock(&answers->lock);
 }
 
-/* Counts a call that has failed or finished at once as answered: only after PMIX_SUCCESS an answer follows. */
+/*
+ * Counts a call that failed or completed at once as answered: an answer follows only after
+ * PMIX_SUCCESS.
+ */
 static void asked(struct answers *answers, pmix_status_t status)
 {
 	if (status != PMIX_SUCCESS)
@@ -194,7 +199,10 @@ static pmix_status_t initialise(struct job *job)
 	pmix_info_t info[3];
 
 	sem_init(&the_server.halted, 0, 0);
-	/* With our topology libpmix does not read its own, which would take longer than everything else together. */
+	/*
+	 * Passes oshrun's topology to libpmix, which otherwise reads its own; that takes longer
+	 * than everything else together.
+	 */
 	PMIX_INFO_LOAD(&info[0], PMIX_TOPOLOGY2, &topology, PMIX_TOPO);
 	PMIX_INFO_LOAD(&info[1], PMIX_SERVER_TMPDIR, job->reaper->folder, PMIX_STRING);
 	PMIX_INFO_LOAD(&info[2], PMIX_SYSTEM_TMPDIR, job->reaper->folder, PMIX_STRING);
@@ -289,7 +297,10 @@ static void stay_here(pmix_status_t status, void *unused)
 		pause();
 }
 
-/* libpmix's thread has one queue: when it calls stay_here, it has done everything before it, and it does nothing after it. */
+/*
+ * libpmix's thread has one queue: when it calls stay_here, it has done everything before it, and it
+ * does nothing afterwards.
+ */
 void server_halt(struct server *server)
 {
 	struct timespec end;

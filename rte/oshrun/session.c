@@ -13,11 +13,14 @@
 
 #include "say.h"
 
-/* What the server's shared files were measured to take, with room to spare: a page that cannot be had is a SIGBUS. */
+/*
+ * Measured size of the server's shared files, with a margin: without room for a page, a process
+ * gets SIGBUS.
+ */
 #define ROOM_BASE (24UL << 20)
 #define ROOM_PER_PE (64UL << 10)
 
-/* NULL when a session of so many PEs can live in this folder, else why not. */
+/* NULL if a session with this many PEs fits in this folder, otherwise the reason. */
 static const char *why_unfit(const char *base, int pes)
 {
 	unsigned long long room = ROOM_BASE + (unsigned long long)pes * ROOM_PER_PE;

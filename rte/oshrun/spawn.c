@@ -19,7 +19,8 @@
 #include "program.h"
 #include "say.h"
 
-#define OWN_FILES 128 /* of oshrun, libpmix, unknown connections to its port, and what the user left open */
+/* Of oshrun, libpmix, other connections to its port, and files that the user left open. */
+#define OWN_FILES 128
 #define OWN_STACK (1UL << 20)
 #define LEAST_STACK (256UL << 10) /* libpmix 4.2 has been seen to die of 200 KiB */
 #define OWN_THREADS 3		  /* two of libpmix and the accept filter */
@@ -27,7 +28,10 @@
 #define DATA_PER_PE (16UL << 10)
 #define LEAST_FILE (PMIX_VERSION_MAJOR < 5 ? 4UL << 20 : 0) /* of libpmix 4's shared memory */
 
-/* All that the child needs, prepared before vfork: between vfork and exec it only makes system calls. */
+/*
+ * Everything that the child needs, prepared before vfork: between vfork and exec it only makes
+ * system calls.
+ */
 struct child {
 	struct job *job;
 	const struct part *part;
@@ -40,7 +44,7 @@ struct child {
 	pid_t parent;
 	pid_t *group; /* the entry of this PE in struct reaper */
 	_Atomic int error;
-	_Atomic bool in_folder; /* wdir is what failed, if anything did */
+	_Atomic bool in_folder; /* wdir is what failed, if anything */
 };
 
 static int check_stack(struct job *job)
@@ -79,7 +83,7 @@ static int check_files(struct job *job)
 	return 0;
 }
 
-/* libpmix would make a larger file, and the kernel then ends oshrun by SIGXFSZ. */
+/* libpmix would make a larger file, and the kernel would then end oshrun by SIGXFSZ. */
 static int check_file_size(struct job *job)
 {
 	struct rlimit limit;
@@ -135,7 +139,10 @@ static _Noreturn void become_pe(struct child *child)
 
 	setpgid(0, 0);
 	*child->group = getpid();
-	/* Dies with oshrun, also when that is killed; the parent may have died before we asked for it. */
+	/*
+	 * Makes the PE die with oshrun, even if that is killed; checks whether the parent died
+	 * earlier.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != child->parent)
 		_exit(1);

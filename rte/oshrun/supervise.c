@@ -11,12 +11,15 @@
 #include "say.h"
 
 /*
- * Supervises the PEs: what happened to them, and what it means for the job. Only the first cause ends a job and is reported. Consequences of the
- * ending (PEs that die of our SIGTERM, or report that other PEs are gone) are neither counted nor reported.
+ * Supervises the PEs: evaluates what happened to them, and what that means for the job. Only the
+ * first cause ends a job and is reported. Consequences of the end (PEs that die of oshrun's
+ * SIGTERM, or report that other PEs are gone) are neither counted nor reported.
  */
 
-#define GRACE 0.3     /* for other PEs to end by themselves after one of an ordinary program failed */
-#define LOST_WAIT 0.5 /* for a PE to die after its connection broke; as a rule it died of the same cause */
+/* For other PEs to end by themselves after one of an ordinary program has failed. */
+#define GRACE 0.3
+/* For a PE to die after its connection broke; usually it died of the same cause. */
+#define LOST_WAIT 0.5
 
 static bool is_running(const struct job *job)
 {
@@ -54,7 +57,7 @@ static const char *hint_for(int sig)
 	}
 }
 
-/* What a PE leaves out that ends without finalizing. */
+/* The call that a PE missed if it ends without finalizing. */
 static const char *finalizer(const struct job *job)
 {
 	return job->other_program ? "PMIx_Finalize" : "shmem_finalize";
@@ -109,7 +112,7 @@ static void note_code(struct job *job, int pe, int code)
 	job->worst = pe;
 }
 
-/* For a PE that ended with 0, but too early. */
+/* For a PE that ended with 0 too early. */
 static void fail_early(struct job *job, int pe, const char *how)
 {
 	char name[128], rest[64];
@@ -133,7 +136,7 @@ static int find_absent(const struct job *job)
 	return -1;
 }
 
-/* For a PE that ended with 0 and that others wait for. */
+/* For a PE that ended with 0 while others wait for it. */
 static void fail_unfinished(struct job *job, int pe, const char *how)
 {
 	char text[96];
@@ -196,7 +199,7 @@ static int number_of(const struct job *job, pid_t pid)
 	return -1;
 }
 
-/* Reaps all PEs that have exited. False: none has. */
+/* Reaps all PEs that have exited. Returns false if none has. */
 static bool reap(struct job *job)
 {
 	bool any = false;
@@ -237,14 +240,14 @@ static void count_exit(struct job *job, int number)
 }
 
 /*
- * Judges causes before consequences. Of several PEs found dead together, a killed one is the most likely cause, then one that returned an error,
- * then one that only ended early.
+ * Evaluates causes before consequences. Of several PEs found dead together, a killed one is the
+ * most likely cause, then one that returned an error, then one that only ended early.
  */
 void supervise_children(struct job *job)
 {
 	if (!reap(job))
 		return;
-	/* All events of the dead PEs are in the list by now. */
+	/* All events of the dead PEs are in the list now. */
 	supervise_events(job);
 	for (int pe = 0; pe < job->count; pe++)
 		if (job->pes[pe].fresh)
@@ -309,8 +312,8 @@ static void pe_aborts(struct job *job, const struct server_event *event)
 }
 
 /*
- * The program that connected is not always the process that oshrun started: a shell that runs a script survives its program. If it is that process
- * itself, its exit follows soon and says more.
+ * The connected program is not always the process that oshrun started: a shell that runs a script
+ * outlives its program. If it is that process, its exit follows soon and tells more.
  */
 static void pe_loses_connection(struct job *job, int pe)
 {

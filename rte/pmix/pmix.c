@@ -20,8 +20,9 @@
 #include "rte/signal_handlers.h"
 
 /*
- * Launchers put the number of processes and the rank into these variables. A number above 1 without PMIx means that the launcher does not
- * offer PMIx; as a job of one PE, the program would give wrong answers.
+ * Launchers put the number of processes and the rank into these variables. A number above 1 without
+ * PMIx means that the launcher does not offer PMIx. The program must not continue as a job of one
+ * PE, because its results would be wrong.
  */
 static bool has_launcher_without_pmix(void)
 {
@@ -95,7 +96,7 @@ static bool read_job_size(void)
 }
 
 /*
- * PMIx's threads take no signals that somebody sends: those go to the program's threads, and stay
+ * PMIx's threads block signals sent to the process: these go to the program's threads, and stay
  * pending while a network's library is loaded.
  */
 static pmix_status_t connect_to_server(void)
@@ -144,9 +145,10 @@ enum rte_status rte_init(void)
 }
 
 /*
- * PMIx stays connected until the process ends, for its servers lose count of processes that finalize and initialise PMIx again: when the old
- * connection closes late, the server removes that process from the fence that others have begun, so some leave the fence early and some wait
- * for ever.
+ * PMIx stays connected until the process ends, because its servers lose count of processes that
+ * finalize and initialise PMIx again: when the old connection closes late, the server removes that
+ * process from the fence that others have begun, and some leave the fence early and some wait for
+ * ever.
  */
 void rte_finalize(void)
 {
@@ -167,7 +169,7 @@ void rte_leave(void)
 	rte_client.still_open = false;
 }
 
-/* Ends the process if PMIx_Abort does not return: the server may try to reach a lost host before it answers. */
+/* Ends the process if PMIx_Abort does not return: the server may first try to reach a lost host. */
 static void *exit_after_delay(void *status)
 {
 	const struct timespec patience = {5, 0};
@@ -177,8 +179,8 @@ static void *exit_after_delay(void *status)
 }
 
 /*
- * PRRTE 3.0.8 may wait for itself for ever if a process ends while it brings that process the endpoint info of another. What is under way when
- * this PE fails is over after the pause.
+ * PRRTE 3.0.8 may deadlock if a process ends while PRRTE fetches another's endpoint info for it.
+ * The pause lets such a request finish before this PE fails.
  */
 static void let_others_fetch(void)
 {
@@ -202,7 +204,10 @@ void rte_abort(int status, const char *message)
 		rte.last_words();
 	pthread_create(&thread, NULL, exit_after_delay, (void *)(intptr_t)status);
 	let_others_fetch();
-	/* Also before rte_init and after rte_finalize, the launcher must learn of a failure: other PEs may wait for this one. */
+	/*
+	 * The launcher must learn of a failure also before rte_init and after rte_finalize, because
+	 * other PEs may wait for this one.
+	 */
 	if (rte.connected || rte_client.still_open ||
 	    (!rte_client.unreachable && getenv("PMIX_RANK") && PMIx_Init(&rte_client.self, NULL, 0) == PMIX_SUCCESS))
 		PMIx_Abort(status, message, NULL, 0);

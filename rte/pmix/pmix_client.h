@@ -8,14 +8,15 @@
 
 #include "rte/rte.h"
 
-/* What the files pmix*.c share. Nobody else includes this. */
+/* Shared by the files pmix*.c only. */
 
 struct rte_client {
 	pmix_proc_t self;
-	bool unreachable;		    /* no server has answered: do not try again */
-	bool still_open;		    /* the library is finalized, and the connection still open */
+	bool unreachable; /* no server has answered; do not try again */
+	/* The library is finalized, but the connection is still open. */
+	bool still_open;
 	_Atomic(void (*)(void)) when_asked; /* rte_when_asked */
-	atomic_bool leaving;		    /* from now on the loss of the server means nothing */
+	atomic_bool leaving;		    /* from now on the loss of the server is no error */
 };
 extern struct rte_client rte_client;
 

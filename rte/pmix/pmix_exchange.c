@@ -15,8 +15,9 @@
 static const struct timespec between_tries = {0, 2000000};
 
 /*
- * A fence that lacks a PE returns PMIX_ERR_PARTIAL_SUCCESS at once. Either that PE is dead and the launcher is about to end the job; or a
- * shell script runs one program after the other, and the PE is between two of them. So the fence is tried again for a while.
+ * A fence that lacks a PE returns PMIX_ERR_PARTIAL_SUCCESS at once. Either that PE is dead and the
+ * launcher is about to end the job, or a shell script runs one program after another, and the PE is
+ * between two of them. So this tries again for a while.
  */
 static enum rte_status fence_with_retries(bool collect)
 {
@@ -44,7 +45,7 @@ enum rte_status rte_fence(void)
 	return fence_with_retries(rte_by_slurm());
 }
 
-/* The fence of rte_fence_within, which may still be in progress when that has returned. */
+/* The fence of rte_fence_within, which may still be in progress after that has returned. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t over;
@@ -66,7 +67,7 @@ bool rte_fence_within(int seconds)
 {
 	bool collect = rte_by_slurm();
 	struct timespec end;
-	static pmix_info_t fence_info; /* in use until the fence is over */
+	static pmix_info_t fence_info; /* in use until the fence ends */
 	int late = 0;
 
 	if (!rte.connected)
@@ -91,8 +92,9 @@ static const char *info_key(char key[32])
 }
 
 /*
- * In a job that is not large, the fence brings the endpoint infos to every node at once. Fetching them one by one, on first contact, costs
- * milliseconds each, and Open MPI 4.1 may report that there is none when two PEs of a node ask for the same one.
+ * In small jobs, the fence brings all endpoint infos to every node. Fetching them one by one, on
+ * first contact, costs milliseconds each, and Open MPI 4.1 may report that there is none when two
+ * PEs of a node ask for the same one.
  */
 enum rte_status rte_exchange(const void *info, size_t size)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the launcher knows of this job's nodes: their names, the PEs on them, their places in the fabric. */
+/*
+ * What the launcher knows of this job's nodes: their names, their PEs, their places in the fabric.
+ */
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +24,7 @@ void rte_count_hosts(void)
 		PMIX_VALUE_RELEASE(value);
 }
 
-/* PMIx lists the PEs of this node, as in "0,1,5-7". Without the list, a PE is a node of its own. */
+/* PMIx lists the PEs of this node, as in "0,1,5-7". Without the list, each PE is its own node. */
 bool rte_read_local_pes(void)
 {
 	pmix_value_t *value = rte_job_value(PMIX_LOCAL_PEERS);
@@ -61,7 +63,10 @@ bool rte_is_local(int pe)
 	return low < rte.n_local && rte.local_pes[low] == pe;
 }
 
-/* Slurm may name a host otherwise than the host itself. PMIx 5 has the host's own name for this one, and Slurm's for all others. */
+/*
+ * Slurm's name for a host may differ from the host's own. PMIx 5 has the host's own name for this
+ * host, and Slurm's for all others.
+ */
 static const char *slurm_name(int pe)
 {
 	return rte_by_slurm() && rte_is_local(pe) ? getenv("SLURMD_NODENAME") : NULL;
@@ -88,8 +93,9 @@ bool rte_host(int pe, char *name, size_t size)
 }
 
 /*
- * The number is a hash of the host's name, since Open MPI 4.1 gives no PMIX_NODEID of other hosts, and oshrun's server gives none to a process
- * that initialises PMIx again. The hash is FNV-1a; with 64 bits, two of a million hosts have the same once in forty million jobs.
+ * The number is a hash of the host's name, because Open MPI 4.1 gives no PMIX_NODEID of other
+ * hosts, and oshrun's server gives none to a process that initialises PMIx again. The hash is
+ * FNV-1a; with 64 bits, two of a million hosts collide once in forty million jobs.
  */
 bool rte_node(int pe, uint64_t *number)
 {
@@ -106,8 +112,9 @@ bool rte_node(int pe, uint64_t *number)
 }
 
 /*
- * A value about the fabric at a host, or about the whole fabric if host is NULL. It comes from what the server has sent at the start: few
- * servers know such values, and asking them one by one may take long.
+ * A value about the fabric at a host, or about the whole fabric if host is NULL. It only uses what
+ * the server has sent at the start: few servers know such values, and asking for each may take
+ * long.
  */
 static pmix_value_t *fabric_value(const char *key, const char *host)
 {
@@ -219,8 +226,9 @@ int rte_fabric_coordinates(int pe, int *at, int most)
 }
 
 /*
- * A process that may run on fewer processors than there are PEs is bound to them, or all PEs share them. oshrun publishes which. Under other
- * launchers, a process counts as bound if it has fewer processors than the machine or the container.
+ * A process with fewer processors than there are PEs is bound to them, or all PEs share them.
+ * oshrun publishes which. Under other launchers, a process counts as bound if it has fewer
+ * processors than the machine or the container.
  */
 int rte_node_processors(void)
 {
@@ -238,7 +246,10 @@ int rte_node_processors(void)
 	return all;
 }
 
-/* oshrun publishes how many PEs are in each group, since it may place PEs as on another machine; otherwise the PE's own processors decide. */
+/*
+ * oshrun publishes the number of PEs in each group, because it may bind PEs as on another machine;
+ * otherwise the PE's own processors decide.
+ */
 int rte_memory_group(int *groups)
 {
 	pmix_value_t *value = rte.connected ? fabric_value(RTE_KEY_MEMORY_GROUPS, NULL) : NULL;

@@ -22,8 +22,9 @@ void rte_notify_trace(const char *name)
 }
 
 /*
- * oshrun judges the end of a PE by whether it has called shmem_finalize, and the connection stays open after that call. An oshrun that does not
- * know this message answers with an error, and takes the end of the process for the end of the PE.
+ * oshrun judges the end of a PE by whether it has called shmem_finalize, after which the connection
+ * stays open. An oshrun that does not know this message answers with an error, and takes the end of
+ * the process for the end of the PE.
  */
 void rte_notify_up(bool up)
 {

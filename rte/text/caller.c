@@ -9,9 +9,9 @@
 
 enum { CALLER_FRAMES = 24 };
 static const char caller_library[] = "libtorushmem_fortran.", caller_prefix[] = "torushmemf_";
-static const char caller_module[] = "module_"; /* compilers put the name of the module before it */
+static const char caller_module[] = "module_"; /* compilers put the module's name in front */
 
-/* What comes before the type; routines that take 64-bit sizes end in _long there. */
+/* The part before the type; routines with 64-bit sizes end in _long there. */
 static void caller_generic_name(const char *word, char *name, size_t size)
 {
 	const char *end = strstr(word, "__");
@@ -48,7 +48,7 @@ static void caller_fortran_name(const char *symbol, char *name, size_t size)
 		name[length - 1] = '\0';
 }
 
-/* The outermost call that is in the Fortran library; NULL: none is. */
+/* The outermost call in the Fortran library; NULL: none. */
 static const char *caller_fortran_symbol(void)
 {
 	void *frames[CALLER_FRAMES];

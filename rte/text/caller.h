@@ -5,8 +5,9 @@
 #include <stddef.h>
 
 /*
- * The routine that the program has called, for a message about this one: the name that a Fortran program knows where the call came through the
- * Fortran library, else the routine itself without the p of its profiling name. buffer holds the answer if need be.
+ * The routine that the program called, for a message about `routine`: the Fortran name if the call
+ * came through the Fortran library, otherwise the routine without the p of its profiling name. The
+ * result may be in buffer.
  */
 const char *caller_name(const char *routine, char *buffer, size_t size);
 

@@ -10,7 +10,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-/* Known from the launcher before rte_init and after rte_finalize, too. */
+/* Known from the launcher even before rte_init and after rte_finalize. */
 static int my_number(void)
 {
 	const char *rank = getenv("PMIX_RANK");
@@ -33,7 +33,7 @@ static void write_line(const char *routine, const char *format, va_list argument
 		length = (int)sizeof line - 2;
 	line[length] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
-		return; /* nobody listens any more */
+		return; /* nobody reads stderr any more */
 }
 
 void rte_report(const char *routine, const char *format, ...)

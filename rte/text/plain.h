@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* A buffer of text for a file. It uses only the system call write, so that the handler of a signal may use it. */
+/* A text buffer for a file. It only uses the system call write, so signal handlers may use it. */
 struct plain_text {
 	int file;
 	int failed; /* the errno of it, 0: none */

@@ -3,8 +3,9 @@
 #define RTE_PROGRESS_H
 
 /*
- * A line on standard error that shows how far a tool has come, for what may take more than some seconds. It appears after two, and
- * only on a terminal to which standard output does not go as well. Cheap enough to call often; done == of takes the line away.
+ * A line on standard error that shows the progress of a tool that may take seconds. It appears
+ * after two seconds, and only on a terminal that does not also show standard output. Calls are
+ * cheap; done == of removes the line.
  */
 void progress_line(const char *what, long done, long of);
 

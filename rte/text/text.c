@@ -17,7 +17,7 @@ static size_t min_size(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Edits (insert, delete, change, swap of two neighbours) that change a into b. */
+/* The edits (insert, delete, change, swap of two neighbours) that turn a into b. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t rows[3][LONGEST + 1];
@@ -59,7 +59,10 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
 			best = candidates[i];
 		}
 	}
-	/* A slip changes a few letters; a third of the word is another word. */
+	/*
+	 * A typing error changes a few letters; with a third of the letters changed, it is another
+	 * word.
+	 */
 	return best && best_distance <= 1 + strlen(word) / 4 ? best : NULL;
 }
 

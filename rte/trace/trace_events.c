@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The format of Chrome's traces, which Perfetto reads, too; and where arrows end. */
+/* The format of Chrome's traces, which Perfetto also reads; and where arrows end. */
 #include "trace_events.h"
 
 #include <stdlib.h>
@@ -28,13 +28,16 @@ int64_t trace_flag_key(uint64_t offset, uint64_t value)
 
 /* --- Both ends of a message --- */
 
-/* Messages of one PE to another: those with flags, by their keys, and the ends of the target's calls that read its own memory. */
+/*
+ * Messages from one PE to another: those with flags, by key, and the ends of the target's calls
+ * that read its own memory.
+ */
 struct matching {
 	struct trace_ring *mine;
 	const struct trace_ring *theirs;
-	uint64_t *flag; /* numbers of events + 1; 0: a free slot */
+	uint64_t *flag; /* numbers of events plus 1; 0: a free slot */
 	uint64_t slots; /* a power of two */
-	int64_t *reads; /* ascending */
+	int64_t *reads; /* in ascending order */
 	uint64_t n_reads;
 };
 
@@ -73,7 +76,7 @@ static struct trace_event *find_flag(const struct matching *m, int64_t key)
 	return NULL;
 }
 
-/* The event that an arrival names, by the low half of its number + 1. */
+/* The event that an arrival names, by the low half of its number plus 1. */
 static struct trace_event *find_named(const struct matching *m, int64_t name)
 {
 	uint64_t recorded = trace_recorded(m->mine);
@@ -89,7 +92,7 @@ static bool same_clock(const struct matching *m)
 	return m->mine->error == 0 && m->theirs->error == 0;
 }
 
-/* The message has arrived by `when`, and the target cannot have used it before. */
+/* The message has arrived by `when`, and the target cannot have used it earlier. */
 static void end_by(const struct matching *m, struct trace_event *e, int64_t when)
 {
 	int64_t latest;
@@ -123,7 +126,10 @@ static void match_events(struct matching *m)
 	}
 }
 
-/* Has a call of the target that reads its own memory ended in between? Then the target may have used the message before `to`. */
+/*
+ * Did a call of the target that reads its own memory end in between? Then the target may have used
+ * the message before `to`.
+ */
 static bool may_be_used_between(const struct matching *m, int64_t from, int64_t to)
 {
 	uint64_t low = 0, high = m->n_reads;
@@ -149,7 +155,7 @@ static int64_t known_since(const struct trace_ring *theirs)
 	return trace_time(theirs, oldest->kind == TRACE_CALL ? oldest->end : oldest->begin);
 }
 
-/* For some messages only the sender knows that they have arrived: at a quiet, or after its own stores. */
+/* For some messages only the sender knows the arrival: at a quiet, or after its own stores. */
 static void settle_by_sender(struct matching *m)
 {
 	uint64_t recorded = trace_recorded(m->mine);
@@ -230,7 +236,7 @@ static void write_call(struct plain_text *text, const struct trace_ring *ring, c
 	plain_put(text, "}},");
 }
 
-/* The clocks of two hosts may differ by more than a message takes, as well as they are known: no arrow goes back in time. */
+/* The error of two hosts' clocks may exceed the time of a message: no arrow goes back in time. */
 static bool find_arrow_end(const struct trace_ring *ring, const struct trace_event *e, int64_t *end)
 {
 	if (e->detail != TRACE_SURE && e->detail != TRACE_JOB)
@@ -240,8 +246,8 @@ static bool find_arrow_end(const struct trace_ring *ring, const struct trace_eve
 }
 
 /*
- * From the one's track to the other's: on the side of this PE the arrow hangs on the call, on the other's on a short mark in
- * the track of its memory.
+ * An arrow between the tracks of two PEs: at this PE it is attached to the call, at the other to a
+ * short mark in the track of its memory.
  */
 static void write_message(struct plain_text *text, const struct trace_ring *ring, const struct trace_event *e,
 			  int64_t number)

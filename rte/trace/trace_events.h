@@ -9,36 +9,40 @@
 #include "rte/text/plain.h"
 
 /*
- * The events of SHMEM_TRACE as a PE keeps them: a head and a ring, in memory and in the PE's part file alike. The library and oshrun read
- * them: this header and trace_events.c have the format, the times, the matching of both ends of a message, and the JSON.
+ * The events of SHMEM_TRACE: a head and a ring, the same in a PE's memory and in its part file. The
+ * library and oshrun read them. This header and trace_events.c define the format, the times, the
+ * matching of both ends of a message, and the JSON.
  *
  * call     of a routine, from its beginning to its end
  * message  one operation to or from another PE, recorded by the PE that issues it
- * arrival  of a message that names its event, recorded by the target before it carries the message out
- * flag     the target has seen the flag that shows a message; both ends compute the same key for it
+ * arrival  of a message that names its event, recorded by the target before it carries the message
+ *          out
+ * flag     the target has seen the flag that shows a message; both ends compute the same key from
+ *          the flag
  *
- * An arrow is drawn for a message whose end is known: between its arrival and the moment the target can use it. trace_resolve finds out.
+ * A message whose end is known gets an arrow, which ends between its arrival and the time when the
+ * target can use it. trace_resolve finds that time.
  */
 enum trace_kind { TRACE_NONE, TRACE_CALL, TRACE_MESSAGE, TRACE_ARRIVAL, TRACE_FLAG };
 
-/* What `end` of a message is. */
+/* The meaning of a message's `end`. */
 enum trace_end {
 	TRACE_UNKNOWN,
-	TRACE_SURE,   /* the instant to draw, by the clock of the PE that recorded it */
-	TRACE_LATEST, /* it has arrived by then; the target may have used it before */
-	TRACE_JOB     /* the instant to draw, in the job's time */
+	TRACE_SURE,   /* the time to draw, by the clock of the recording PE */
+	TRACE_LATEST, /* it has arrived by then; the target may have used it earlier */
+	TRACE_JOB     /* the time to draw, in the job's time */
 };
 
 struct trace_event {
-	uint64_t begin,
-		end; /* of a call; of a message: issued, and see trace_end; of an arrival or a flag: begin only */
+	/* Of a call: its end; of a message: see trace_end; of an arrival or a flag: unused. */
+	uint64_t begin, end;
 	/* call: the number of its name. message, flag: the flag's key or the channel. arrival: the event it names */
 	int64_t key;
 	uint64_t bytes;
 	int32_t pe; /* the other PE, -1: none */
 	uint8_t kind;
 	uint8_t detail;	     /* call: reads memory of this PE; message: an enum trace_end */
-	uint8_t local, away; /* message: by load and store; data goes from here to the other PE */
+	uint8_t local, away; /* message: by load and store; data goes to the other PE */
 };
 _Static_assert(sizeof(struct trace_event) == 40, "the same on all PEs and in part files");
 
@@ -49,23 +53,25 @@ struct trace_name {
 	char category[16];
 };
 
-#define TRACE_MAGIC 0x3130727472617074ULL /* another one for every other layout */
+#define TRACE_MAGIC 0x3130727472617074ULL /* differs for every layout */
 
 struct trace_ring {
 	uint64_t magic;
 	int32_t pe, n_pes;
-	_Atomic uint64_t recorded; /* ever; event i is at i % capacity */
+	_Atomic uint64_t recorded; /* number ever recorded; event i is at i % capacity */
 	uint64_t capacity;
-	uint64_t started, zero;	     /* by this PE's clock; PE 0's start by PE 0's */
-	int64_t ahead, ahead_at_end; /* how far this PE's clock is ahead of PE 0's: at the start, and at `ended` */
-	uint64_t ended;		     /* 0: not compared again */
-	uint64_t error;		     /* of the comparisons, ns; 0: the clock is PE 0's */
-	uint64_t clock;		     /* number of the clock: PEs with the same number need no comparison */
-	uint64_t reading;	     /* at PE 0: the time that another PE's clock shows */
-	_Atomic uint64_t ask;	     /* flags of the comparison */
+	uint64_t started, zero; /* by this PE's clock; PE 0's start, by PE 0's clock */
+	/* Difference of this PE's clock and PE 0's: at the start, and at `ended`. */
+	int64_t ahead, ahead_at_end;
+	uint64_t ended; /* 0: not compared at the end */
+	uint64_t error; /* of the comparisons, ns; 0: the clock is PE 0's */
+	/* Identifier of the clock: PEs with the same one need no comparison. */
+	uint64_t clock;
+	uint64_t reading;     /* at PE 0: the time on another PE's clock */
+	_Atomic uint64_t ask; /* flags of the comparison */
 	_Atomic uint64_t answer;
-	uint64_t unfinished;	  /* is there a call that has begun? */
-	struct trace_event doing; /* this call */
+	uint64_t unfinished;	  /* is a call in progress? */
+	struct trace_event doing; /* that call */
 	uint64_t names;
 	struct trace_name name[TRACE_NAMES];
 	struct trace_event event[];
@@ -76,28 +82,31 @@ static inline size_t trace_ring_bytes(uint64_t capacity)
 	return sizeof(struct trace_ring) + capacity * sizeof(struct trace_event);
 }
 
-/* How many events were recorded ever. */
+/* Number of events ever recorded. */
 static inline uint64_t trace_recorded(const struct trace_ring *ring)
 {
 	return atomic_load_explicit(&ring->recorded, memory_order_relaxed);
 }
 
-/* The number of the first event that is still there. */
+/* The number of the oldest event still in the ring. */
 uint64_t trace_first(const struct trace_ring *ring);
 
-/* In nanoseconds since PE 0 started. */
+/* Nanoseconds since PE 0 started. */
 int64_t trace_time(const struct trace_ring *ring, uint64_t when);
 
 int64_t trace_flag_key(uint64_t offset, uint64_t value);
 
-/* Finds the ends of messages from mine to the PE that `theirs` is of, which may be the same. False: no memory for it. */
+/*
+ * Finds the ends of messages from `mine` to the PE of `theirs`, which may be the same. Returns
+ * false if there is no memory.
+ */
 bool trace_resolve(struct trace_ring *mine, const struct trace_ring *theirs);
 
-/* JSON, each event followed by a comma. The ring may be a head without events. */
+/* Writes JSON, each event followed by a comma. The ring may be a head without events. */
 void trace_write_names(struct plain_text *text, int pe);
 void trace_write_event(struct plain_text *text, const struct trace_ring *ring, const struct trace_event *event,
 		       int64_t number);
-/* The call that has not ended, if there is one, and that the PE has not finalized. */
+/* The call in progress when the PE ended without finalizing, if any. */
 void trace_write_unfinished(struct plain_text *text, const struct trace_ring *ring);
 
 /* --- Part files: FILE.PEn is the ring of PE n while it runs --- */
@@ -109,14 +118,17 @@ void trace_part_name(char name[TRACE_PART_NAME], const char *file, int pe);
 void trace_remove_parts(const char *file, int from_pe);
 
 struct trace_joined {
-	int pes;	 /* of the job; 0: there is no part */
-	int absent;	 /* PEs without a part that can be read */
-	int cut;	 /* PEs whose part is shorter than it says */
+	int pes;	 /* of the job; 0: no part exists */
+	int absent;	 /* PEs without a readable part */
+	int cut;	 /* PEs whose part is shorter than its head says */
 	char which[200]; /* "; no part of PEs 1, 3; parts of PEs 2 are cut off", or nothing */
 	char problem[200];
 };
 
-/* Makes one trace of the parts and removes them. False: it could not be written (problem); the parts are still there. */
+/*
+ * Joins the parts into one trace and removes them. Returns false if it cannot be written (problem);
+ * the parts then stay.
+ */
 bool trace_join(const char *file, struct trace_joined *joined);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parts of a trace: FILE.PEn, the ring of PE n as it was when the PE ended. A part may be shorter than it says, where a disk ran full or a copy
- * was interrupted: its whole events count.
+ * Parts of a trace: FILE.PEn, the ring of PE n at the PE's end. A part may be shorter than its head
+ * says, if the disk was full or a copy was interrupted: its complete events count.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "trace_events.h"
 
-/* The parts of a job, by PE. Rings whose parts cannot be read are NULL. */
+/* The parts of a job, by PE; NULL if a part cannot be read. */
 struct parts {
 	const char *file;
 	int count;
@@ -27,9 +27,9 @@ void trace_part_name(char name[TRACE_PART_NAME], const char *file, int pe)
 	snprintf(name, TRACE_PART_NAME, "%s.PE%d", file, pe);
 }
 
-/* --- Finding them --- */
+/* --- Finding parts --- */
 
-/* The PE whose part has this name, -1: none is. */
+/* The PE whose part has this name, -1: none. */
 static int pe_of_name(const char *name, const char *file)
 {
 	const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
@@ -89,7 +89,7 @@ void trace_remove_parts(const char *file, int from_pe)
 
 /* --- Reading --- */
 
-/* All of a file; NULL: it is none, or there is no memory. */
+/* Reads a whole file; NULL: it does not exist, or there is no memory. */
 static void *read_whole(const char *name, size_t *bytes)
 {
 	int file = open(name, O_RDONLY | O_CLOEXEC);
@@ -115,7 +115,7 @@ static void end_names(struct trace_ring *ring)
 	for (int i = 0; i < TRACE_NAMES; i++) {
 		ring->name[i].routine[sizeof ring->name[i].routine - 1] = '\0';
 		ring->name[i].category[sizeof ring->name[i].category - 1] = '\0';
-		/* Nothing else is in names of routines; what is not one could end a string of JSON. */
+		/* Names of routines contain nothing else; another text could end a JSON string. */
 		for (char *c = ring->name[i].routine; *c; c++)
 			*c = *c < ' ' || *c > '~' || *c == '"' || *c == '\\' ? '?' : *c;
 		for (char *c = ring->name[i].category; *c; c++)
@@ -123,7 +123,10 @@ static void end_names(struct trace_ring *ring)
 	}
 }
 
-/* Events behind the end of the file become none at all. An event that was being written over when its PE ended is not whole. */
+/*
+ * Events behind the end of the file become empty. An event that was being overwritten when its PE
+ * ended is incomplete.
+ */
 static struct trace_ring *whole_ring(struct trace_ring *ring, size_t bytes, bool *cut)
 {
 	uint64_t events = (bytes - sizeof *ring) / sizeof ring->event[0], recorded = trace_recorded(ring);
@@ -245,7 +248,7 @@ static void describe_missing(struct trace_joined *joined, const struct parts *pa
 	}
 }
 
-/* False: there was no memory for it, and arrows of the PE are missing. */
+/* Returns false if there was no memory; arrows of the PE are then missing. */
 static bool resolve_part(struct parts *parts, int pe)
 {
 	for (int other = 0; other < parts->count; other++)
