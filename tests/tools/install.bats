@@ -329,7 +329,7 @@ check_foreign()
 	for arguments in --prefix="/opt/my programs" --libdir="/opt/a;b"; do
 		run "$source/configure" "$arguments"
 		[ "$status" -ne 0 ]
-		[[ "$output" == *"configure: error: the folder '/opt/"*"' has a blank or another sign in its name"* ]]
+		[[ "$output" == *"configure: error: the folder '/opt/"*"' has a blank or another character in its name"* ]]
 	done
 }
 
