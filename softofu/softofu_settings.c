@@ -98,7 +98,7 @@ static bool has_pmi_rank(long pid)
 	return found;
 }
 
-/* Parent of a process, and when the process began, in ticks since the machine did. */
+/* Parent of a process, and its start time in ticks since boot. */
 static bool read_parent(long pid, long *parent, unsigned long long *began)
 {
 	char path[64], line[1024];
@@ -157,7 +157,7 @@ static void set_job_name(struct settings *settings)
 	snprintf(settings->job, sizeof settings->job, "%016llx", (unsigned long long)hash);
 }
 
-/* One of two words, the first by default. */
+/* One of two words; the first is the default. */
 static bool is_second(const char *name, const char *first, const char *second)
 {
 	const char *value = getenv(name);

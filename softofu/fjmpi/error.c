@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of libfjmpi about errors. */
+/* Error messages of libfjmpi. */
 #include "error.h"
 
 #include <stdarg.h>

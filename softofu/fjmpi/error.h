@@ -4,7 +4,7 @@
 
 void fjmpi_error_rank(int me); /* in MPI_COMM_WORLD */
 
-/* Prints a line in the name of this rank. Result: -1. */
+/* Prints a line in the name of this rank. Returns -1. */
 __attribute__((format(printf, 1, 2))) int fjmpi_error(const char *format, ...);
 
 #endif

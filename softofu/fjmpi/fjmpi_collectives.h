@@ -33,7 +33,7 @@ static inline void fjmpi_refuse(struct fjmpi_plan_call *call, const char *reason
 		call->refused = reason;
 }
 
-/* With no ranks if the MPI has to look at the communicator itself. */
+/* Without ranks if the MPI must inspect the communicator itself. */
 static inline struct fjmpi_plan_call fjmpi_call(enum fjmpi_plan_kind kind, int root, MPI_Comm comm)
 {
 	struct fjmpi_plan_call call;
@@ -54,7 +54,7 @@ static inline struct fjmpi_plan_call fjmpi_call(enum fjmpi_plan_kind kind, int r
 	return call;
 }
 
-/* The bytes of so many elements, if they lie one behind the other. */
+/* The bytes of this many elements, if they are contiguous. */
 static inline size_t fjmpi_message(struct fjmpi_plan_call *call, int count, MPI_Datatype type)
 {
 	int integers, addresses, types, combiner = -1, size = 0;
@@ -175,7 +175,7 @@ static inline int fjmpi_exchange(const void *mine, void *all, int bytes, MPI_Com
 	return PMPI_Allgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, comm) == MPI_SUCCESS;
 }
 
-/* Returns whether the request is that of a plan; otherwise the MPI has to make one. */
+/* Returns whether the request has a plan; otherwise the MPI must make one. */
 static inline int fjmpi_make_plan(struct fjmpi_plan_call *call, MPI_Comm comm, MPI_Request *request)
 {
 	unsigned char mine[FJMPI_PLAN_PLACES_BYTES], *all;
@@ -238,7 +238,7 @@ static inline int fjmpi_reduce_init(const void *send, void *receive, int count, 
 	fjmpi_reduction(&call, type, op);
 	if (call.rank != root && send == MPI_IN_PLACE)
 		fjmpi_refuse(&call, "MPI_IN_PLACE is for the root");
-	/* The receive buffer of the other ranks means nothing. */
+	/* The receive buffer of the other ranks is ignored. */
 	fjmpi_buffers(&call, send, call.rank == root ? receive : (void *)(uintptr_t)send);
 	return fjmpi_make_plan(&call, comm, request)
 		       ? MPI_SUCCESS

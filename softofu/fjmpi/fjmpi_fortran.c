@@ -140,7 +140,7 @@ static MPI_Fint index_in_fortran(int index)
 	return index == MPI_UNDEFINED ? index : index + 1;
 }
 
-/* Returns what Fortran counts as complete. */
+/* Returns the operations that Fortran counts as complete. */
 static MPI_Fint give_indices(int found, const int own[], MPI_Fint indices[])
 {
 	for (int i = 0; i < found; i++)
@@ -323,7 +323,7 @@ typedef void get_status_in_fortran(const MPI_Fint *request, MPI_Fint *flag, MPI_
 extern get_status_in_fortran mpi_request_get_status_ __attribute__((weak));
 extern get_status_in_fortran mpi_request_get_status_f08_ __attribute__((weak));
 
-/* The program, or a binding of another MPI, may have a function that does not look for plans. */
+/* The program, or a binding of another MPI, may define a function that does not look for plans. */
 static int ask_in_fortran(MPI_Request request)
 {
 	get_status_in_fortran *const functions[BINDINGS] = {mpi_request_get_status_, mpi_request_get_status_f08_};

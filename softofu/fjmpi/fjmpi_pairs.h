@@ -3,12 +3,14 @@
 #define FJMPI_PAIRS_H
 
 /*
- * Requests of FJMPI_Prequest_send_init and FJMPI_Prequest_recv_init over uTofu, in the library libfjmpi: what
- * fjmpi_persistent.h and fjmpi_requests.h call. A request has a plan (fjmpi_plans.h), which says to the caller by its
- * result or its state what the MPI has to do.
+ * Requests of FJMPI_Prequest_send_init and FJMPI_Prequest_recv_init over uTofu, in the library
+ * libfjmpi: what fjmpi_persistent.h and fjmpi_requests.h call. A request has a plan
+ * (fjmpi_plans.h), whose result or state tells the caller what the MPI has to do.
  *
- * pair       a send request and a receive request that are connected: from then on the data travels by puts
- * question   every message of the MPI begins with a header, in which the sender may ask for a connection
+ * pair       a send request and a receive request that are connected: from then on the data travels
+ *            by puts
+ * question   every message of the MPI begins with a header, in which the sender may ask for a
+ *            connection
  *
  * plan_pair.h explains how two requests connect.
  */
@@ -30,7 +32,7 @@ struct fjmpi_pair_call {
 	uintptr_t comm;	     /* requests with the same one, rank and tag may match the same messages */
 	void *buffer;	     /* not written by a request that sends */
 	size_t bytes;	     /* of the buffer */
-	const char *refused; /* why the caller wants no puts; NULL: it wants them */
+	const char *refused; /* why the caller does not want puts; NULL: it wants them */
 };
 
 /* A round that the MPI has carried out. */
@@ -41,7 +43,9 @@ struct fjmpi_pair_round {
 	unsigned char status[FJMPI_PAIR_STATUS_BYTES]; /* the beginning is its MPI_Status */
 };
 
-/* What became of a round: it was one of the MPI, or the last members describe a round of puts. */
+/*
+ * The result of a round: either the MPI's, or, for a round of puts, described by the last members.
+ */
 struct fjmpi_pair_result {
 	int complete, by_mpi;
 	struct fjmpi_pair_round of_mpi;
@@ -51,7 +55,7 @@ struct fjmpi_pair_result {
 
 /* Returns whether requests may have a header: the setting, which is the same in all processes, does not forbid it. */
 int fjmpi_plan_pair_wanted(int me);
-/* Says with SOFTOFU_STATS that the MPI alone carries out a request. */
+/* Reports with SOFTOFU_STATS that the MPI alone carries out a request. */
 void fjmpi_plan_pair_plain(const struct fjmpi_pair_call *call, const char *reason);
 /* Returns NULL after a line if there is no memory. The header lives until fjmpi_plan_destroy. */
 struct fjmpi_plan *fjmpi_plan_pair_make(const struct fjmpi_pair_call *call, unsigned char **header);
@@ -66,7 +70,7 @@ void fjmpi_plan_pair_result(struct fjmpi_plan *plan, int end, struct fjmpi_pair_
 int fjmpi_plan_pair_cancel(struct fjmpi_plan *plan);
 /* Takes a request that the MPI has to start now, since its connection ended; NULL: there is none. */
 struct fjmpi_plan *fjmpi_plan_pair_late(uintptr_t *request);
-void fjmpi_plan_pair_started(struct fjmpi_plan *plan); /* it has */
+void fjmpi_plan_pair_started(struct fjmpi_plan *plan); /* it has started it */
 /* Returns whether an inactive request is left that the program has not freed. */
 int fjmpi_plan_pair_left(uintptr_t *request);
 

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Whether the elements lie one behind the other, in their order, as those of every other such datatype do. */
+/* Are the elements contiguous and in order, as in every other such datatype? */
 static inline int fjmpi_lies_in_order(MPI_Datatype type)
 {
 	int integers, addresses, types, combiner, size, in_order, counts[1];
@@ -41,7 +41,7 @@ static inline int fjmpi_lies_in_order(MPI_Datatype type)
 	return in_order;
 }
 
-/* The launchers of Open MPI and MPICH say how many ranks run on this machine. */
+/* The launchers of Open MPI and MPICH publish the number of ranks on this machine. */
 static inline int fjmpi_on_one_machine(void)
 {
 	const char *text = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
@@ -53,7 +53,9 @@ static inline int fjmpi_on_one_machine(void)
 	return !text || atoi(text) >= ranks;
 }
 
-/* Why the MPI alone carries a request out, for a reason that both sides see; NULL: it has a header. */
+/*
+ * Why the MPI alone carries out a request, for a reason that both sides see; NULL: it has a header.
+ */
 static inline const char *fjmpi_without_header(const struct fjmpi_pair_call *call, MPI_Comm comm)
 {
 	int inter = 1, ranks = 0;
@@ -101,7 +103,7 @@ static inline int fjmpi_init_with_header(const struct fjmpi_pair_call *call, uns
 	return code;
 }
 
-/* What fjmpi_pairs.h has to know of a request. */
+/* What fjmpi_pairs.h needs to know of a request. */
 static inline struct fjmpi_pair_call fjmpi_describe(const struct fjmpi_pair_call *call, const void *buffer, int count,
 						    MPI_Datatype type, MPI_Comm comm)
 {

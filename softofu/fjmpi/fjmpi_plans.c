@@ -16,7 +16,10 @@
  */
 #define PLANS_API __attribute__((visibility("default")))
 
-/* Of the thread, nanoseconds; and how often it rests without a plan before it sleeps until one starts. */
+/*
+ * Times of the thread in nanoseconds; and how often it rests without a plan before it sleeps until
+ * one starts.
+ */
 enum { SHORT_REST = 50000, LONG_REST = 2000000, IDLE_RESTS = 20, HASHES = 512 };
 
 static struct {
@@ -24,11 +27,15 @@ static struct {
 	pthread_cond_t started;
 	struct fjmpi_plan *first;
 	struct fjmpi_plan *hashed[HASHES];
-	_Atomic int count; /* with a request; read without the lock: do not look for a plan where there is none */
-	int busy;	   /* plans */
-	bool failed;	   /* after a line; nothing moves any more */
+	/*
+	 * Plans with a request; read without the lock, so that programs without plans do not
+	 * search.
+	 */
+	_Atomic int count;
+	int busy;    /* plans */
+	bool failed; /* after an error message; nothing advances any more */
 	bool has_thread, asleep, end;
-	pid_t process; /* that has the thread: not a child of it */
+	pid_t process; /* the process that owns the thread: not its children */
 	pthread_t thread;
 } plans = {.lock = PTHREAD_MUTEX_INITIALIZER, .started = PTHREAD_COND_INITIALIZER};
 
@@ -110,7 +117,7 @@ void plan_free(struct fjmpi_plan *plan)
 	free(plan);
 }
 
-/* No request leads to it any more. */
+/* No request refers to it any more. */
 static void take_request(struct fjmpi_plan *plan)
 {
 	for (struct fjmpi_plan **link = &plans.hashed[hash_of(plan->request)]; *link; link = &(*link)->next_hashed)
@@ -159,7 +166,7 @@ static bool carry_out(struct fjmpi_plan *plan, const struct plan_step *step)
 	return false;
 }
 
-/* Returns whether anything moved. */
+/* Returns whether anything advanced. */
 static bool advance_plan(struct fjmpi_plan *plan)
 {
 	const struct plan_steps *steps = &plan->steps[plan->pair ? 0 : plan->rounds % 2];
@@ -195,7 +202,7 @@ static bool advance_all(void)
 	return moved;
 }
 
-/* It wakes from a rest by itself, so that starts of short collectives have nothing to do with it. */
+/* It wakes from a rest by itself, so that starts of short collectives need not wake it. */
 static void *serve(void *none)
 {
 	long rest = SHORT_REST;
@@ -238,7 +245,7 @@ int plan_start_thread(void)
 	return 0;
 }
 
-/* Runs before uTofu's own, which would leave what reorder injection holds back. */
+/* Runs before uTofu's own handler, which would drop what reorder injection holds back. */
 __attribute__((destructor)) static void end_plans(void)
 {
 	if (!plans.has_thread || plans.process != getpid())

@@ -69,10 +69,10 @@ enum fjmpi_plan_state {
 
 /* What a start asks of the caller. */
 enum fjmpi_plan_start {
-	FJMPI_PLAN_WRONG = -1, /* after a line: it is active */
+	FJMPI_PLAN_WRONG = -1, /* after an error message: the plan is active */
 	FJMPI_PLAN_STARTED,
 	FJMPI_PLAN_MPI_STARTS, /* the MPI has to start the request */
-	FJMPI_PLAN_NOT_YET     /* start it again: another rank is about to say how */
+	FJMPI_PLAN_NOT_YET     /* start it again later: another rank is about to decide how */
 };
 
 /* A collective as this rank calls it. */
@@ -86,7 +86,7 @@ struct fjmpi_plan_call {
 	size_t bytes;			 /* of the message; of one block in an all-gather and an all-to-all */
 	enum fjmpi_plan_element element; /* the last two are of reductions */
 	enum fjmpi_plan_operator operation;
-	const char *refused; /* why the caller wants no plan; NULL: it wants one */
+	const char *refused; /* why the caller does not want a plan; NULL: it wants one */
 };
 
 enum {
@@ -100,7 +100,9 @@ struct fjmpi_plan;
 
 /* The element with this class of numbers and size, or -1. Classes: 'i' signed, 'u' unsigned, 'f' real, 'c' complex. */
 int fjmpi_plan_element_of(char number_class, int bytes);
-/* There is a plan if this number is the same on all ranks and not 0. Sets call->refused where it is 0. */
+/*
+ * There is a plan if this number is the same on all ranks and not 0. Sets call->refused if it is 0.
+ */
 uint64_t fjmpi_plan_agree(struct fjmpi_plan_call *call);
 /* Fills in what this rank publishes. Returns NULL if this rank cannot have a plan. */
 struct fjmpi_plan *fjmpi_plan_prepare(const struct fjmpi_plan_call *call, unsigned char ids[FJMPI_PLAN_IDS_BYTES]);
@@ -109,7 +111,10 @@ void fjmpi_plan_lay_out(struct fjmpi_plan *plan, const unsigned char *ids,
 			unsigned char places[FJMPI_PLAN_PLACES_BYTES]);
 /* Returns 0, or -1 if there can be no plan. */
 int fjmpi_plan_connect(struct fjmpi_plan *plan, const unsigned char *places);
-/* Says with SOFTOFU_STATS what became of a call. Destroys the plan, which may be NULL, unless it is kept. */
+/*
+ * Reports with SOFTOFU_STATS what became of a call. Destroys the plan, which may be NULL, unless it
+ * is kept.
+ */
 void fjmpi_plan_conclude(const struct fjmpi_plan_call *call, struct fjmpi_plan *plan, int kept);
 
 /* Must be called before fjmpi_plan_conclude. */
@@ -125,7 +130,8 @@ void fjmpi_plan_end(struct fjmpi_plan *plan);
 int fjmpi_plan_destroy(struct fjmpi_plan *plan);
 void fjmpi_plan_refuse_cancel(struct fjmpi_plan *plan); /* prints the line */
 int fjmpi_plan_was_polled(struct fjmpi_plan *plan);	/* before its first start */
-void fjmpi_plan_pause(int polls);			/* between polls: gives the processor away after some */
+/* Between polls: yields the processor after some. */
+void fjmpi_plan_pause(int polls);
 
 #ifdef __cplusplus
 }

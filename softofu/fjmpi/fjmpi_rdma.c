@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each NIC of the interface is a VCQ, on a TNI of its own where the rank has as many. A memory is registered with all
- * of them, since any may be its source or target. Where it is stands in this rank's table, which other ranks read by
- * a get over a VCQ that serves nothing else. The notices of the others are the program's.
- *
- * An entry of the table is read while it may be written: its check word, a sum over the others, shows whether all of
- * it was read.
+ * Each NIC of the interface is a VCQ, on its own TNI if the rank has enough. A memory is registered
+ * with all of them, because any may be its source or target. Its addresses are in this rank's
+ * table, which other ranks read by a get over a VCQ that serves nothing else. The notices of the
+ * other VCQs belong to the program. An entry of the table may be read while it is written: its
+ * check word, a sum over the others, shows whether the read was complete.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -32,7 +31,7 @@ struct rdma_memory {
 struct rdma_peer {
 	utofu_vcq_id_t nic[FJMPI_RDMA_NICS], table;
 	utofu_stadd_t table_at;
-	struct rdma_memory *chunk[CHUNKS]; /* what is known of its memories */
+	struct rdma_memory *chunk[CHUNKS]; /* what this rank knows of its memories */
 };
 
 struct rdma_name {
@@ -62,7 +61,10 @@ static uint64_t rdma_check_word(const struct rdma_memory *memory)
 	return sum;
 }
 
-/* A page of zeros for each: the table and the entry must not share a line with what the program writes. */
+/*
+ * A page of zeros for each: table and entry must not share a line with memory that the program
+ * writes.
+ */
 static void *rdma_pages(size_t bytes)
 {
 	size_t whole = (bytes + 4095) / 4096 * 4096;
@@ -261,7 +263,10 @@ static int rdma_read_entry(const struct rdma_peer *peer, int id)
 	return fjmpi_error("FJMPI_Rdma_get_remote_addr: the other rank's table: uTofu returned %d", code);
 }
 
-/* What is known of a memory of a rank. Returns -1 for an error, 0 if nothing is registered, and 1 if it is found. */
+/*
+ * Looks up a memory of a rank. Returns -1 for an error, 0 if nothing is registered, and 1 if it is
+ * found.
+ */
 static int rdma_find(int rank, int id, bool again, const struct rdma_memory **found)
 {
 	struct rdma_peer *peer = &rdma.peer[rank];
@@ -305,7 +310,7 @@ RDMA_API int fjmpi_rdma_find(int rank, int memory_id, uint64_t *address)
 	return found < 0 ? -1 : 0;
 }
 
-/* The STADD of an address of a rank for a queue, if the memory has so many bytes from there. */
+/* The STADD of an address of a rank for a queue, if the memory has this many bytes from there. */
 static bool rdma_resolve(int rank, int nic, uint64_t address, size_t bytes, utofu_stadd_t *stadd)
 {
 	int id = (int)(address >> OFFSET_BITS) - 1;

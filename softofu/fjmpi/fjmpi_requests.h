@@ -38,9 +38,10 @@ static inline int fjmpi_request_error(void)
 }
 
 /*
- * A rank that waits for a plan goes on with the messages of the MPI, for which other ranks may wait. A probe that finds
- * something may do nothing else, and one in MPI_COMM_SELF does nothing in MPICH: so it is for a message that no program
- * sends, from this rank to itself with the largest tag that every MPI has.
+ * A rank that waits for a plan also progresses the messages of the MPI, for which other ranks may
+ * wait. A probe that finds something may do nothing else, and one in MPI_COMM_SELF does nothing in
+ * MPICH: so this probes for a message that no program sends, from this rank to itself with the
+ * largest tag that every MPI has.
  */
 static inline int fjmpi_progress(void)
 {
@@ -113,8 +114,9 @@ static inline enum fjmpi_plan_state fjmpi_poll_plan(struct fjmpi_plan *plan, MPI
 }
 
 /*
- * The status of a request with a plan, as the MPI gives one, and its error code. Ends a complete round unless it is to
- * stay. The MPI may have freed the request of a pair, so what it has for a null request stands for an empty status.
+ * The status of a request with a plan, as the MPI gives one, and its error code. Ends a complete
+ * round unless it is to stay. The MPI may have freed the request of a pair, so the MPI's result for
+ * a null request stands for an empty status.
  */
 static inline int fjmpi_status_of(struct fjmpi_plan *plan, MPI_Request *request, MPI_Status *status, int end)
 {
@@ -148,7 +150,7 @@ static inline int fjmpi_status_of(struct fjmpi_plan *plan, MPI_Request *request,
 	return result.by_mpi ? result.of_mpi.code : MPI_SUCCESS;
 }
 
-/* Many calls say so if one of several requests has an error; its status has the code. */
+/* Many calls report an error of one of several requests this way; its status has the code. */
 static inline int fjmpi_error_in(MPI_Status *statuses, int index, int code)
 {
 	if (code == MPI_SUCCESS || statuses == MPI_STATUSES_IGNORE)
@@ -281,7 +283,7 @@ FJMPI_WRAPPER int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 	return *flag ? fjmpi_status_of(plan, request, status, 1) : fjmpi_progress();
 }
 
-/* Nothing ends unless all does. */
+/* No round ends unless all do. */
 FJMPI_WRAPPER int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status *statuses)
 {
 	MPI_Request *others;
@@ -421,7 +423,7 @@ FJMPI_WRAPPER int MPI_Request_free(MPI_Request *request)
 	return PMPI_Request_free(request);
 }
 
-/* The MPI would complain of the datatype of a pair that nobody frees. */
+/* The MPI would report a leaked datatype for a pair that is never freed. */
 FJMPI_WRAPPER int MPI_Finalize(void)
 {
 	uintptr_t number;
@@ -463,7 +465,10 @@ static inline int fjmpi_ask_for_status(MPI_Request request)
 #define FJMPI_ASK_FOR_STATUS fjmpi_ask_for_status
 #endif
 
-/* Whether a request of a plan comes to fjmpi_requests.h: a program may have functions of these names itself. */
+/*
+ * Does a request with a plan reach fjmpi_requests.h? A program may define functions of these names
+ * itself.
+ */
 static inline int fjmpi_reaches_plan(struct fjmpi_plan *plan, MPI_Request request)
 {
 	return FJMPI_ASK_FOR_STATUS(request) == MPI_SUCCESS && fjmpi_plan_was_polled(plan);

@@ -6,7 +6,10 @@
 
 #define TOPOLOGY_API __attribute__((visibility("default")))
 
-/* jTofu is opened for each question, under a number of our own: the program may use it for itself before, after, or never. */
+/*
+ * jTofu is opened for each question, under a separate number: the program may use it itself before,
+ * after, or never.
+ */
 enum { FJMPI_JOB = 0x664a4d70 };
 
 static int open_jtofu(int me)

@@ -32,7 +32,8 @@ extern "C" {
 #define FJMPI_LOGICAL FJMPI_VIEW_LOGICAL
 #define FJMPI_TOFU_SYS FJMPI_VIEW_SYS
 #define FJMPI_TOFU_REL FJMPI_VIEW_REL
-#define FJMPI_ERR_TOPOLOGY_NODE_SHARED_JOB (MPI_ERR_LASTCODE + 1) /* not had here: a job has its nodes alone */
+/* Never returned here: a job has its nodes alone. */
+#define FJMPI_ERR_TOPOLOGY_NODE_SHARED_JOB (MPI_ERR_LASTCODE + 1)
 
 static inline int fjmpi_me(void)
 {
@@ -47,7 +48,7 @@ static inline int fjmpi_translate(MPI_Comm from, int rank, MPI_Comm to)
 	MPI_Group here, there;
 	int translated = MPI_UNDEFINED, size;
 
-	/* Not every MPI looks at the number. */
+	/* Not every MPI uses the number. */
 	if (MPI_Comm_size(from, &size) != MPI_SUCCESS || rank < 0 || rank >= size)
 		return MPI_UNDEFINED;
 	MPI_Comm_group(from, &here);
@@ -91,7 +92,7 @@ static inline int FJMPI_Topology_get_coords(MPI_Comm comm, int rank, int view, i
 	return fjmpi_topology_place(fjmpi_me(), world, view, most, coords) ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-/* Ranks of the communicator on a node, at most so many. */
+/* Ranks of the communicator on a node, up to a limit. */
 static inline int FJMPI_Topology_get_ranks(MPI_Comm comm, int view, const int *coords, int most, int *count, int *ranks)
 {
 	int there[FJMPI_RANKS_PER_NODE], found;
@@ -111,7 +112,7 @@ static inline int FJMPI_Topology_get_ranks(MPI_Comm comm, int view, const int *c
 	return MPI_SUCCESS;
 }
 
-/* The names of the K computer's days, for ranks of the world. */
+/* The names from the K computer, for ranks of MPI_COMM_WORLD. */
 static inline int FJMPI_Topology_rank2x(int rank, int *x)
 {
 	return FJMPI_Topology_get_coords(MPI_COMM_WORLD, rank, FJMPI_LOGICAL, 1, x);

@@ -89,7 +89,7 @@ struct fjmpi_plan {
 	int slots;
 	enum fjmpi_plan_state state;
 	bool polled;
-	bool busy;	 /* the thread has to look at it */
+	bool busy;	 /* the thread must poll it */
 	unsigned rounds; /* started */
 	int at;		 /* the next step of this round */
 	int unsent;	 /* puts whose sources were not read yet */
@@ -108,7 +108,7 @@ struct plan_places {
 	utofu_stadd_t stadd[FJMPI_PLAN_TARGETS][FJMPI_PLAN_TNIS];
 };
 
-/* What is known while the steps are written. */
+/* State while the steps are being written. */
 struct plan_maker {
 	struct fjmpi_plan *plan;
 	struct plan_ids *ids; /* of all ranks */
@@ -116,7 +116,7 @@ struct plan_maker {
 	struct plan_members members;
 	struct plan_steps *steps;
 	int *children;	/* of this rank in all trees */
-	int *at_parent; /* room for those of a parent */
+	int *at_parent; /* memory for the children of a parent */
 	int child_count;
 	int trees, tnis, next_tni;
 	bool failed; /* no memory */

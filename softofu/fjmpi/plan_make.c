@@ -43,7 +43,10 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash;
 }
 
-/* Processes with the same number find each other: they have one kernel, and share its names of sockets and processes. */
+/*
+ * Processes with the same number can reach each other: they have one kernel, and share its names of
+ * sockets and processes.
+ */
 uint64_t plan_machine(void)
 {
 	static const char *const spaces[] = {"/proc/self/ns/net", "/proc/self/ns/pid", "/proc/self/ns/user"};

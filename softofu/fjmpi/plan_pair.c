@@ -5,7 +5,10 @@
 #include <string.h>
 #include "plan_pair.h"
 
-/* Requests that send or receive: their rounds, by puts or by the MPI, and what the program asks of them. */
+/*
+ * Requests that send or receive: their rounds, by puts or by the MPI, and the program's calls on
+ * them.
+ */
 #define PLANS_API __attribute__((visibility("default")))
 
 static _Atomic int late_pairs; /* read without the lock: most programs have none */
@@ -184,7 +187,7 @@ PLANS_API int fjmpi_plan_pair_arrived(struct fjmpi_plan *plan, const struct fjmp
 	pair->result.by_mpi = 1;
 	pair->result.of_mpi = *of_mpi;
 	plan->state = FJMPI_PLAN_COMPLETE;
-	/* A receive that is cancelled has had no message. */
+	/* A cancelled receive has had no message. */
 	if (of_mpi->cancelled)
 		pair->number--;
 	else if (pair->call.receives)

@@ -117,7 +117,7 @@ static void connect_pair(struct fjmpi_plan *plan)
 
 	pair->state = PAIR_CONNECTED;
 	pair->puts = 0;
-	/* What is left of an earlier connection. */
+	/* Data left from an earlier connection. */
 	plan->awaited[flag] = plan->arrived[flag];
 	write_steps(plan);
 	pair_report(&pair->call, "puts over uTofu", "");

@@ -144,7 +144,7 @@ static void write_bcast(struct plan_maker *maker)
 	write_down(maker);
 }
 
-/* Combines the children's pieces with the own one. Returns where the result is. */
+/* Combines the children's pieces with this rank's. Returns where the result is. */
 static struct plan_spot combine_piece(struct plan_maker *maker, int piece, int first_block)
 {
 	const struct fjmpi_plan_call *call = &maker->plan->call;
@@ -163,7 +163,7 @@ static struct plan_spot combine_piece(struct plan_maker *maker, int piece, int f
 		plan_add_combine(maker, sum, so_far, at(PLAN_STAGING, (size_t)block * call->bytes + offset), bytes);
 		so_far = sum;
 	}
-	/* The root has its own message alone if it has no child. */
+	/* A root without children has only its own message. */
 	if (parent_of(maker, piece) < 0 && so_far.region == PLAN_SEND) {
 		plan_add_copy(maker, sum, so_far, bytes);
 		so_far = sum;
@@ -241,7 +241,7 @@ static void await_block(struct plan_maker *maker, int owner)
 		plan_add_await(maker, PLAN_RECEIVE, owner, piece);
 }
 
-/* The block that a rank so many steps away had at first goes on in the same direction. */
+/* Forwards the block of the rank this many steps away in the same direction. */
 static void pass_on(struct plan_maker *maker, int steps, int direction)
 {
 	const struct fjmpi_plan_call *call = &maker->plan->call;

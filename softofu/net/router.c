@@ -72,7 +72,7 @@ void net_leave(struct net *net, int node, int number, int64_t end)
 	net_show_first(net, node, number);
 }
 
-/* Since when there is room for the first packet of an input behind the port. */
+/* The time since which there is room for the first packet of an input behind the port. */
 static int64_t room_behind(const struct net *net, int node, int port, int number)
 {
 	const struct net_input *input = net_input(net, node, number);

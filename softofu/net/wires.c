@@ -14,7 +14,7 @@
 
 #include "softofu/net/wires_inside.h"
 
-/* Nanoseconds without an answer after which an end repeats itself: at first, and at most. */
+/* Nanoseconds without an answer after which an end repeats its message: at first, and at most. */
 #define PATIENCE 20000000
 #define MOST_PATIENCE 1000000000
 

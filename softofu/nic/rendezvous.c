@@ -16,18 +16,19 @@
 #include "softofu/nic/shared_job.h"
 
 /*
- * How the processes of a job find their shared memory without leaving names behind.
+ * How the processes of a job find their shared memory, without names that stay after the job.
  *
  * With a launcher: the memory is a memfd. Each process binds a socket with the abstract name
- * softofu/USER/JOB/PROCESS/DESCRIPTOR, which the kernel removes when the process ends. A new process reads the names
- * in /proc/net/unix and opens /proc/PROCESS/fd/DESCRIPTOR of any living one. Its own name is valid if that process
- * still lives once it is bound: so at any time the memory has a name. A rank that finds no process binds the name
- * softofu/USER/JOB/lock, as a lock, and creates the memory; its own name follows when the memory is filled. Thousands
- * of processes may join at once, so those that find one take no lock.
+ * softofu/USER/JOB/PROCESS/DESCRIPTOR, which the kernel removes when the process ends. A new
+ * process reads the names in /proc/net/unix and opens /proc/PROCESS/fd/DESCRIPTOR of any living
+ * one. Its own name is valid if that process still lives once it is bound: so at any time the
+ * memory has a name. A rank that finds no process binds the name softofu/USER/JOB/lock, as a lock,
+ * and creates the memory; its own name follows when the memory is filled. Thousands of processes
+ * may join at once, so those that find one take no lock.
  *
- * With a run directory: the memory is the file softofu-job in it. A joining process locks byte 0 of the file. All
- * users hold a read lock on byte 1: a process that can lock byte 1 for writing is alone, and the content is of a
- * former job.
+ * With a run directory: the memory is the file softofu-job in it. A joining process locks byte 0 of
+ * the file. All users hold a read lock on byte 1: a process that can lock byte 1 for writing is
+ * alone, and the content is of a former job.
  */
 #define PATIENCE 20000 /* milliseconds */
 
@@ -60,8 +61,9 @@ static int bound_socket(const char *name)
 }
 
 /*
- * Any user can bind a name with our number in it that points at other memory. So the file of a member must belong to
- * its user. This checks before it opens, because opening a device or a pipe has effects.
+ * Any user can bind a name with this job's number that points at other memory. So the file of a
+ * member must belong to its user. This checks before it opens, because opening a device or a pipe
+ * has effects.
  */
 static int open_own(const char *path)
 {
@@ -159,7 +161,7 @@ static bool join_member(struct rendezvous *found)
 	return false;
 }
 
-/* Where ulimit -f allows less, the kernel would end the process by SIGXFSZ, without a word. */
+/* If ulimit -f is smaller, the kernel would end the process by SIGXFSZ without a message. */
 static bool size_file(int fd, uint64_t bytes)
 {
 	struct rlimit limit;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Published figures of the TofuD network beside those of the model, which the preset tofud is fitted to. */
+/*
+ * Published figures of the TofuD network beside those of the model, to which the preset tofud is
+ * fitted.
+ */
 #include <stdio.h>
 
 #include "softofu/replay/replay.h"
@@ -65,7 +68,7 @@ static double neighbours_take(int count, uint32_t bytes)
 	return messages_take(&settings, messages, count);
 }
 
-/* GB/s of so many neighbours at once, without what begins and ends a message. */
+/* GB/s of this many neighbours at once, without the start and the end of messages. */
 static double rate_to(int neighbours)
 {
 	return (double)neighbours * LARGE /

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * softofu-replay FOLDER: the time that a recorded run (SOFTOFU_RECORD=FOLDER) would have taken on the machine. The
- * settings of the grid and the network come from the environment, as in the run.
+ * softofu-replay FOLDER: the time that a recorded run (SOFTOFU_RECORD=FOLDER) would have taken on
+ * the machine. The settings of the grid and the network come from the environment, as in the run.
  *
- * A process repeats its actions in order: it sends as soon as it has read what it had read before, and the time of the
- * software has passed; computing takes no time. A session sends when it was released. The network decides when
- * messages arrive; all of them are in it at once. The local notice of a put comes with an acknowledgement, a message
- * of no bytes on the way back.
+ * A process repeats its actions in order: it sends as soon as it has read the notices that it had
+ * read before, and the software's time has passed; computing takes no time. A session sends when it
+ * was released. The network decides when messages arrive; all of them are in it at once. The local
+ * notice of a put comes with an acknowledgement, a message of no bytes on the way back.
  */
 #include "softofu/replay/replay.h"
 
@@ -65,7 +65,9 @@ static struct {
 	time_t begun;
 } replay;
 
-/* A line on the terminal in replays that take more than two seconds; at the end it goes. */
+/*
+ * A progress line on the terminal in replays that take more than two seconds; removed at the end.
+ */
 static void show_progress(bool end)
 {
 	static time_t shown;
@@ -305,7 +307,7 @@ static void message_arrived(uint64_t number, int64_t time)
 	release_sessions(number, time);
 }
 
-/* When the notice that a process has read could be read. */
+/* The time at which a notice that a process has read was available. */
 static int64_t notice_time(const struct record *read)
 {
 	const struct message *message = message_of(read->message);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Other TNIs for the messages of a recorded run. An edge is what one VCQ sends to another one. It arrives at the TNI
- * by which the target sends back, so that traffic to and from a neighbour shares a queue. Edges that carry little stay
- * where they were: they are no part of the exchange.
+ * Assigns other TNIs to the messages of a recorded run. An edge is the traffic from one VCQ to
+ * another. It arrives at the TNI by which the target sends back, so that traffic to and from a
+ * neighbour shares a queue. Small edges keep their TNI, because they are no part of the exchange.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,10 @@ static struct tni_edge **find_reverse(struct tni_edge **sorted, size_t count, co
 	return low < count && same_ends(sorted[low], &wanted) ? &sorted[low] : NULL;
 }
 
-/* Where two processes are neighbours twice, what goes up there comes back from below. */
+/*
+ * If two processes are neighbours twice, the traffic upwards on one edge is answered on the other
+ * edge from below.
+ */
 static void pair_edges(struct tni_edge **sorted, size_t count)
 {
 	size_t end;
