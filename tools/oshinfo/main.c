@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * oshinfo reports what this torushmem is, what it finds on this machine, and why it does not find the rest. Users paste its output into reports.
- * It starts no job and changes nothing.
+ * oshinfo reports what this torushmem is, what it finds on this machine, and what it does not find
+ * and why. Users paste its output into reports. It starts no job and changes nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void print_help(void)
 {
 	puts("usage: oshinfo [--all] [--parsable | --json] [--settings]\n"
 	     "\n"
-	     "Says what this torushmem is, what it finds on this machine, and why it does not find the rest.\n"
+	     "Reports what this torushmem is, what it finds on this machine, and what it does not find and why.\n"
 	     "\n"
 	     "  -a, --all        also what each setting does, and every device of every UCX transport\n"
 	     "      --settings   only the settings, with their values and where these come from\n"

@@ -15,16 +15,16 @@ enum report_form { FOR_PEOPLE, PARSABLE, JSON };
 
 enum row_kind {
 	ROW_FACT,
-	ROW_NOTE,    /* stands under the fact before it */
+	ROW_NOTE,    /* printed under the fact before it */
 	ROW_SETTING, /* three columns */
-	ROW_ITEM     /* one of a list of whole lines */
+	ROW_ITEM     /* an element of a list of whole lines */
 };
 
 struct report_row {
 	enum row_kind kind;
 	char *key, *label, *value;
 	const char *origin, *help; /* of settings */
-	char *values;		   /* that it may have, in words */
+	char *values;		   /* allowed ones, as text */
 };
 
 struct report {
@@ -42,20 +42,23 @@ void report_section(struct report *report, const char *key, const char *title);
 void report_fact(struct report *report, const char *key, const char *label, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* A line under the fact before it; the same as a fact of its own for scripts. */
+/* A line under the fact before it; for scripts, a separate fact. */
 void report_note(struct report *report, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A setting; its help and the values that it may have are for the long form. */
+/* A setting; its help and allowed values appear in the long form only. */
 void report_setting(struct report *report, const char *name, const char *value, const char *origin, const char *help,
 		    const char *values);
 
-/* One of a list: a line for people, the key and the value for scripts. The section has no other rows with this key. */
+/*
+ * An element of a list: a line for people, key and value for scripts. The section has no other rows
+ * with this key.
+ */
 void report_item(struct report *report, const char *key, const char *line, const char *value);
 
 /* Prints the last section. */
 void report_end(struct report *report);
 
-/* Of report_print.c: the section whose rows are there, and what stands around the sections. */
+/* In report_print.c: prints the rows of the current section, and the frame of the report. */
 void print_section(const struct report *report);
 void print_begin(const struct report *report);
 void print_end(const struct report *report);
@@ -69,12 +72,15 @@ void report_torus(struct report *report);
 void report_launchers(struct report *report);
 void report_settings(struct report *report);
 
-/* One for each network, also for those that this library was configured without: the section says so. */
+/*
+ * One for each network, also for those without which this library was configured: the section says
+ * so.
+ */
 #define NETWORK(NAME, name) void report_##name(struct report *report);
 #include "comms/networks.def"
 #undef NETWORK
 
-/* The first line of a small file without its end; false if it cannot be read. */
+/* The first line of a small file without its end. Returns false if it cannot be read. */
 bool read_line(const char *path, char *line, size_t size);
 
 /* Folder of this program's own file. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How this torushmem was built, and with which libraries it was built and runs now. */
+/* How this torushmem was built, and the libraries used then and now. */
 #include <hwloc.h>
 #include <pmix.h>
 #include <pmix_version.h>
@@ -38,7 +38,7 @@ static void report_ucx_threads(struct report *report)
 	report_fact(report, "ucx_threads", "UCX threads", "%s",
 		    attributes.max_thread_level == UCS_THREAD_MODE_MULTI
 			    ? "yes"
-			    : "no: it was built without --enable-mt, so threads take turns to call it");
+			    : "no: it was built without --enable-mt, so only one thread at a time can call it");
 }
 
 static void report_libraries(struct report *report)

@@ -14,7 +14,7 @@
 
 #define PATIENCE_MS 3000
 
-/* Where the shell would find the program. */
+/* The path where the shell would find the program. */
 static bool find_in_path(const char *program, char *found, size_t size)
 {
 	const char *path = getenv("PATH");
@@ -29,7 +29,7 @@ static bool find_in_path(const char *program, char *found, size_t size)
 	return false;
 }
 
-/* Runs "program --version" with its two outputs in a pipe; the read end, or -1. */
+/* Runs "program --version" with both outputs in a pipe; returns the read end, or -1. */
 static int start_version(const char *program, pid_t *pid)
 {
 	int ends[2];
@@ -53,7 +53,7 @@ static int start_version(const char *program, pid_t *pid)
 	return -1;
 }
 
-/* The first line the program prints about its version; it gets a few seconds. */
+/* The first line of the program's version output, within a few seconds. */
 static void version_of(const char *program, char *line, size_t size)
 {
 	size_t length = 0;
@@ -85,14 +85,14 @@ static void report_launcher(struct report *report, const char *name, const char 
 	report_fact(report, name, name, "%s, %s", path, *version ? version : "which says no version");
 }
 
-/* Our oshrun is in the folder of this program; PATH may find the oshrun of another installation. */
+/* This installation's oshrun is in the folder of this program; PATH may find another one. */
 static void report_own(struct report *report)
 {
 	char beside[4200], path[4096];
 	bool have = own_folder(path, sizeof path);
 
 	snprintf(beside, sizeof beside, "%s/" OSHRUN_NAME, path);
-	if (access(beside, X_OK)) /* a build tree knows no --program-suffix */
+	if (access(beside, X_OK)) /* a build tree has no --program-suffix */
 		snprintf(beside, sizeof beside, "%s/oshrun", path);
 	if (have && access(beside, X_OK) == 0)
 		report_launcher(report, "oshrun", beside);

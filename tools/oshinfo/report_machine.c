@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node: its shape by hwloc, what of it this process may use, and the limits that programs meet first. */
+/*
+ * The node: its shape by hwloc, the part that this process may use, and the limits that programs
+ * meet first.
+ */
 #include <hwloc.h>
 #include <sched.h>
 #include <stdint.h>
@@ -62,7 +65,10 @@ static void read_memory_limit(const char *path, void *result)
 		*(unsigned long long *)result = bytes;
 }
 
-/* The number of processors that the quota of time amounts to. Version 2 has quota and period in one file, version 1 in two. */
+/*
+ * The number of processors that the quota of time allows. Version 2 has quota and period in one
+ * file, version 1 in two.
+ */
 static void read_processor_quota(const char *path, void *result)
 {
 	char line[64], other[8192];
@@ -92,7 +98,7 @@ static void report_shape(struct report *report)
 {
 	hwloc_topology_t topology;
 
-	/* Without devices: their plugins search for X servers and the like, which takes long. */
+	/* Without devices, whose plug-ins search for X servers and so on, which takes long. */
 	setenv("HWLOC_COMPONENTS", "-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero,-pci,-linuxio", 0);
 	if (hwloc_topology_init(&topology))
 		return;
@@ -156,7 +162,8 @@ void report_machine(struct report *report)
 	}
 	report_shape(report);
 	report_processors(report);
-	report_memory(report); /* the kernel's figure: sysfs, which hwloc adds up, may miss memory plugged in later */
+	/* The kernel's number: sysfs, which hwloc adds up, may lack memory plugged in later. */
+	report_memory(report);
 }
 
 /* --- Limits --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Networks by libfabric: whether they are built in, and which providers this machine has for them. */
+/* Networks through libfabric: whether support is built in, and this machine's providers. */
 #include "report.h"
 
 #if HAVE_OFI
@@ -17,7 +17,7 @@ static bool is_of(const struct fi_info *info, const char *provider, const char *
 	return !strcmp(info->fabric_attr->prov_name, provider) && (!device || !strcmp(info->domain_attr->name, device));
 }
 
-/* Is it of a provider, and of a device of it, that the list has named before? */
+/* Does the list already contain this provider and device? */
 static bool is_reported(const struct fi_info *first, const struct fi_info *info, bool device)
 {
 	for (; first != info; first = first->next)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The paths to another PE of this node: tries each as the library would use it, and reports why one does not work. */
+/*
+ * The paths to another PE of this node: tries each as the library would use it, and reports why a
+ * path does not work.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -14,7 +17,10 @@
 #include "report.h"
 #include "rte/settings.h"
 
-/* Can a process open the memory of another one that is not its child? 0, or the error number. */
+/*
+ * Can a process open the memory of another one that is not its child? Returns 0 or the error
+ * number.
+ */
 static int open_of_other(int memory)
 {
 	pid_t other = fork();

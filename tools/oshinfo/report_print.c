@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The three forms of a section. For people, the first column of a section is as wide as its widest label, and what does not fit
- * into a terminal goes on under its own column.
+ * The three forms of a section. For people, the first column is as wide as the widest label, and
+ * long texts wrap within their own column.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "shmem.h"
 
 enum {
-	WIDEST_VALUE = 20, /* of a setting: a longer one has its origin on a line of its own */
-	NARROWEST = 20	   /* a column that is narrower is not wrapped */
+	WIDEST_VALUE = 20, /* of a setting: a longer one has its origin on a separate line */
+	NARROWEST = 20	   /* narrower columns are not wrapped */
 };
 
 /* --- For people --- */
@@ -31,7 +31,7 @@ static int columns_of_terminal(void)
 	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* A text that begins at a column, and goes on there in further lines. */
+/* A text that begins at a column and continues there in further lines. */
 static void print_at(const char *text, int at, int columns)
 {
 	size_t room = columns - at < NARROWEST ? strlen(text) : (size_t)(columns - at);
@@ -134,7 +134,7 @@ static void print_lines(const struct report *report)
 	}
 }
 
-/* Bytes of a character of UTF-8 that begins here, 0 for none. */
+/* Bytes of the UTF-8 character that begins here, 0 for none. */
 static int utf8_length(const unsigned char *c)
 {
 	int length = c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
@@ -148,7 +148,7 @@ static int utf8_length(const unsigned char *c)
 	return length;
 }
 
-/* A string of JSON; a byte that is no UTF-8 becomes the character that stands for such. */
+/* A JSON string; a byte that is not UTF-8 becomes the replacement character. */
 static void print_string(const char *text)
 {
 	putchar('"');
@@ -168,7 +168,7 @@ static void print_string(const char *text)
 	putchar('"');
 }
 
-/* Whole numbers are numbers in JSON; ids and versions with other signs are not. */
+/* Whole numbers are JSON numbers; ids and versions with other characters are not. */
 static bool is_number(const char *value)
 {
 	size_t digits = strspn(value, "0123456789");
@@ -198,7 +198,7 @@ static void print_member(const struct report *report, const struct report_row *r
 		print_string(row->value);
 }
 
-/* Items of one key follow each other and are an array. */
+/* Items of one key are consecutive and form an array. */
 static void print_object(const struct report *report)
 {
 	printf(",\n  ");

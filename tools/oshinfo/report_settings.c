@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The settings in force, where each value comes from, and names in the environment that nobody reads. */
+/* The settings in force, the origin of each value, and unknown names in the environment. */
 #include "rte/settings.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void report_unknown(const char *name, const char *nearest, void *arg)
 	report_item(arg, "unknown", line, name);
 }
 
-/* UCX and PMIx read the environment too; what is set there explains many a surprise. */
+/* UCX and PMIx also read the environment, which explains many surprises. */
 static void report_foreign(struct report *report)
 {
 	bool titled = false;

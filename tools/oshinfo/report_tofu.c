@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Tofu path: whether it is built in, and which libraries it would load. */
+/* The Tofu path: whether support is built in, and the libraries that it would load. */
 #include "report.h"
 
 #if HAVE_TOFU
@@ -27,7 +27,7 @@ void report_tofu(struct report *report)
 	else
 		report_fact(
 			report, "path", "path",
-			"yes, where the launcher says where in the network the PEs are (fjpmix.rankmap; oshrun: SOFTOFU_SHAPE)");
+			"yes, if the launcher publishes the PEs' places in the network (fjpmix.rankmap; oshrun: SOFTOFU_SHAPE)");
 }
 
 #else

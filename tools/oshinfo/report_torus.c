@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The torus that settings would give to jobs started from here. Only the job knows which of its nodes it gets. */
+/*
+ * The torus that settings would give to jobs started here. Only the job knows which of its nodes it
+ * gets.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +82,7 @@ void report_torus(struct report *report)
 	else if (text[0])
 		report_text(report, text);
 	else
-		report_fact(report, "source", "from", "%s (logical: nobody says how they are cabled)",
+		report_fact(report, "source", "from", "%s (logical: their cabling is unknown)",
 			    torus_source_text(TORUS_LOGICAL));
 	report_fact(report, "vendor", "vendor's library", "%s",
 		    HAVE_TOFU ? "jTofu goes before all settings, in jobs that go over Tofu" : "not built in");

@@ -177,7 +177,7 @@ static const char *why_missing(const struct found *found, const char *component)
 	return "no: UCX finds no device for it";
 }
 
-/* One line a transport with all its devices. */
+/* One line per transport with all its devices. */
 static void report_transport(struct report *report, const struct found *found, int first)
 {
 	const char *name = found->transports[first].name;
@@ -196,7 +196,7 @@ static void report_transport(struct report *report, const struct found *found, i
 
 void report_ucx(struct report *report)
 {
-	/* What people ask about most, always; the others only in the long form. */
+	/* The transports that users ask about most, always; the others only in the long form. */
 	static const char *const asked[] = {"tcp", "ib", "cma", "xpmem", "knem", "rdmacm", "cuda_cpy", "rocm_cpy"};
 	static struct found found;
 	struct quiet quiet = quiet_begin();

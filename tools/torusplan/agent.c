@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* torusplan agent: says what the ports of this host are, and who is at their other ends. See agent.h. */
+/*
+ * torusplan agent: reports the ports of this host and the ports at their other ends. See agent.h.
+ */
 #include "agent.h"
 
 #include <arpa/inet.h>
@@ -24,9 +26,9 @@
 enum { MOST_PORTS = 64, MOST_HEARD = 1024 };
 #define EACH_MS 20	  /* between probes */
 #define ROUNDS 2	  /* of probes for a newline */
-#define PATIENCE_MS 3000  /* for addresses that may not be used yet */
+#define PATIENCE_MS 3000  /* for addresses that are not usable yet */
 #define LLDP_SECONDS 1	  /* for lldpcli */
-#define LIFETIME_MS 60000 /* if nobody ends the input */
+#define LIFETIME_MS 60000 /* if the input never ends */
 
 struct agent {
 	const char *session;
@@ -107,7 +109,7 @@ static void print_routes(const struct agent *agent)
 		fclose(file);
 }
 
-/* Users who are not root often have no sbin in their path. */
+/* Users other than root often have no sbin folder in PATH. */
 static char *ask_lldpd(void)
 {
 	static const char *const programs[] = {"lldpcli", "/usr/sbin/lldpcli"};
@@ -155,7 +157,7 @@ static void print_ports(const struct agent *agent)
 	}
 	print_addresses(agent);
 	print_lldp(agent);
-	/* Tables are long on hosts of a large torus, and probes are better where there can be some. */
+	/* Tables are long on hosts of a large torus, and probes are better if they are possible. */
 	if (!all) {
 		print_neighbours(agent);
 		print_routes(agent);
@@ -184,7 +186,7 @@ static bool open_socket(struct agent *agent)
 	return false;
 }
 
-/* One that cannot be sent is sent again soon; a cable that is pulled meanwhile is none of our business. */
+/* A probe that cannot be sent is retried soon, and dropped if the cable has been unplugged. */
 static void send_probes(const struct agent *agent)
 {
 	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(AGENT_UDP_PORT)};
@@ -254,7 +256,7 @@ static void take_probes(struct agent *agent)
 	}
 }
 
-/* Newlines ask for rounds of probes. Returns false at the end of the input. */
+/* A newline requests a round of probes. Returns false at the end of the input. */
 static bool read_input(int *rounds)
 {
 	char bytes[64];
@@ -273,7 +275,7 @@ static double agent_clock(void)
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Takes what comes in until the next probes are due, or somebody asks for something. */
+/* Handles input until the next probes are due, or a request arrives. */
 static void wait_for_input(struct agent *agent, struct pollfd fds[2])
 {
 	double end = agent_clock() + EACH_MS * 1e-3, left = end - agent_clock();

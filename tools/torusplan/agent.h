@@ -3,8 +3,9 @@
 #define TORUSPLAN_AGENT_H
 
 /*
- * What torusplan discover and its agents say to each other. An agent runs on each host, started by discover, until its standard
- * input ends. It prints lines; each begins with AGENT_MARK, the session and the name of its host as discover has it:
+ * The protocol of torusplan discover and its agents. discover starts an agent on each host, which
+ * runs until its standard input ends. It prints lines; each begins with AGENT_MARK, the session and
+ * discover's name of the host:
  *
  *   state NUMBER                     ports_state
  *   port NAME HARDWARE CARRIER CAN_PROBE NETWORK SPEED
@@ -12,18 +13,20 @@
  *   neighbour PORT A.B.C.D HARDWARE  from the kernel's table
  *   route PORT A.B.C.D               a gateway that is reached over the port
  *   lldp PORT HOST ITS-PORT          what lldpd says
- *   ready                            all of these have been printed, and it sends probes from now on
- *   done                             for a newline that discover has sent: since then it has sent probes through each port, and
- *                                    looked for those of others
+ *   ready                            all of these have been printed, and it sends probes from now
+ *                                    on
+ *   done                             for a newline that discover has sent: since then it has sent
+ *                                    probes through each port, and looked for those of others
  *   heard PORT HOST ITS-PORT         a probe came in
  *
- * A probe is a datagram to all nodes of the link, over IPv6: AGENT_MARK, session, host and port of the sender.
+ * A probe is a datagram to all nodes of the link, over IPv6: AGENT_MARK, session, host and port of
+ * the sender.
  */
 #define AGENT_MARK "torusplan-agent"
 
 enum { AGENT_UDP_PORT = 27182, AGENT_LINE = 512, AGENT_NAME = 256 };
 
-/* Returns an exit code. host: as discover has it; NULL: the name that Slurm or the kernel has for this host. */
+/* Returns an exit code. host: discover's name; NULL: the name from Slurm or the kernel. */
 int agent_run(const char *session, const char *host);
 
 #endif

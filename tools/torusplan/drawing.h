@@ -12,10 +12,13 @@ struct drawing {
 	double gap;			       /* between nodes */
 	double dx[TORUS_AXES], dy[TORUS_AXES]; /* of one step along an axis */
 	double left, top, width, height;
-	bool pale; /* cables are there for orientation only */
+	bool pale; /* cables are only a background */
 };
 
-/* Opens the file; more than so many places are not drawn. Both return 0 or an exit code, having said why. */
+/*
+ * Opens the file; refuses shapes with more places than the limit. Both return 0, or an exit code
+ * after one line.
+ */
 int drawing_open(struct drawing *drawing, enum option_id id, const char *path, int most);
 int drawing_close(struct drawing *drawing, enum option_id id, const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was found, as a shape file; and the same in one line. */
+/* The result as a shape file, and the same in one line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

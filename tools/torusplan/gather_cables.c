@@ -14,10 +14,10 @@
 #include "records.h"
 #include "remote.h"
 
-#define AT_ONCE 64 /* hosts that have not answered yet; sshd refuses more */
-#define ROUNDS 2   /* in the first all have sent probes, in the second all have looked for them */
+#define AT_ONCE 64 /* hosts asked at a time; sshd refuses more */
+#define ROUNDS 2   /* in the first all have sent probes, in the second all have received them */
 
-/* What has come of a line. */
+/* What became of a line. */
 struct line {
 	char text[2 * AGENT_LINE];
 	size_t length;
@@ -28,8 +28,8 @@ struct listener {
 	struct records records;
 	struct line *line; /* by start */
 	bool *ready;	   /* by host */
-	bool *counted;	   /* by start: is no more in the way of others */
-	int *rounds;	   /* by host: how often it was done */
+	bool *counted;	   /* by start: no longer delays others */
+	int *rounds;	   /* by host: number of rounds done */
 	uint64_t *state;   /* by host */
 	int readies, under_way, round;
 };
@@ -59,7 +59,7 @@ static void start_is_through(struct listener *listener, int start)
 	listener->counted[start] = true;
 }
 
-/* What a login prints before the agent speaks is not ours. */
+/* Output of a login before the agent's is ignored. */
 static void take_line(struct listener *listener, int start, const char *line)
 {
 	char session[64], name[AGENT_NAME];
@@ -120,7 +120,7 @@ static bool anybody_left(const struct listener *listener)
 	return listener->remote.begun < listener->remote.starts;
 }
 
-/* All hosts that will answer have done so. By srun, it is the end of all when nothing more comes. */
+/* All hosts that will answer have done so. With srun, the end of its output is the end of all. */
 static bool all_begun(const struct listener *listener)
 {
 	if (listener->remote.begun < listener->remote.starts || listener->under_way > 0)
@@ -128,7 +128,7 @@ static bool all_begun(const struct listener *listener)
 	return !listener->remote.by_srun || listener->readies == (int)listener->remote.hosts->names.count;
 }
 
-/* Once all agents are there: a newline to each, and when all have done what it asks for, another one. */
+/* When all agents are ready, sends each a newline, and when all have answered it, another one. */
 static bool is_enough(struct listener *listener)
 {
 	if (!all_begun(listener))

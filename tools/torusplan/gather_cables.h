@@ -8,15 +8,18 @@
 #include "records.h"
 #include "rte/host/hosts.h"
 
-/* What the agents of torusplan discover say, and the cables that follow from it. */
+/* Collects the output of the agents of torusplan discover, and the cables that follow from it. */
 struct gathered {
 	struct cabling cabling;
 	int answered;		  /* hosts */
-	int joined[RECORD_KINDS]; /* ports whose other end each kind of record showed */
-	uint64_t *state;	  /* by host, 0: it has not answered */
+	int joined[RECORD_KINDS]; /* ports whose other end each kind of record identified */
+	uint64_t *state;	  /* by host, 0: no answer */
 };
 
-/* Starts an agent on each host and listens to them, for at most so many seconds. False: problem says why there is nothing. */
+/*
+ * Starts an agent on each host and reads their output, for at most this many seconds. Returns false
+ * with the reason in `problem`.
+ */
 bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds, char *problem, size_t size);
 void gathered_free(struct gathered *gathered);
 

@@ -17,12 +17,12 @@ static const struct command commands[] = {
 	 ANY | WHERE | BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_ROOT) | BIT(OPT_KIND) | BIT(OPT_SVG) | BIT(OPT_PAGE)},
 	{"place", "a grid of PEs onto it, so that neighbours are neighbours; rank files for launchers", run_place,
 	 ANY | WHERE | BIT(OPT_PES) | BIT(OPT_DIMS) | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT)},
-	{"tni", "which message of a node goes through which of its TNIs", run_tni,
+	{"tni", "assigns the messages of a node to its TNIs", run_tni,
 	 ANY | BIT(OPT_TILE) | BIT(OPT_TNIS) | BIT(OPT_RATE) | BIT(OPT_LINK_RATE) | BIT(OPT_MEMORY_RATE) |
 		 BIT(OPT_VOLUME) | BIT(OPT_ASSIGN)},
 	{"routes", "addresses and routes for hosts that are cabled as a torus, as ip commands", run_routes,
 	 ANY | WHERE | BIT(OPT_ADDRESS) | BIT(OPT_HOST) | BIT(OPT_DEVICE) | BIT(OPT_NO_CYCLES) | BIT(OPT_BATCH)},
-	{"discover", "which torus the cables between hosts make, and what is wrong with them", run_discover,
+	{"discover", "finds the torus that the cables between hosts form, and its faults", run_discover,
 	 ANY | BIT(OPT_HOSTFILE) | BIT(OPT_HOST_LIST) | BIT(OPT_OUTPUT) | BIT(OPT_ROUTES) | BIT(OPT_TIMEOUT) |
 		 BIT(OPT_CACHED) | BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_SVG) | BIT(OPT_PAGE) | BIT(OPT_ADDRESS) |
 		 BIT(OPT_DEVICE) | BIT(OPT_NO_CYCLES)},
@@ -48,7 +48,7 @@ static void print_help(void)
 	puts("usage: torusplan COMMAND [options]\n"
 	     "\n"
 	     "Plans for a torus on paper: what a shape offers and how best to use it. Changes nothing; only discover\n"
-	     "starts something, on the hosts that it is to look at.\n");
+	     "starts programs, on the hosts that it examines.\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].purpose);
 	puts("\n"
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		printf("torusplan (torushmem) %s\n", PACKAGE_VERSION);
 		return finish(0);
 	}
-	/* What discover starts on the hosts. */
+	/* The command that discover starts on the hosts. */
 	if (!strcmp(word, "agent") && (argc == 3 || argc == 4))
 		return finish(agent_run(argv[2], argv[3]));
 	for (size_t i = 0; i < COMMANDS; i++) {

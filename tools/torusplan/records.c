@@ -14,7 +14,7 @@ bool records_same_host(const char *name, const char *other)
 	return length == other_length && !strncmp(name, other, length);
 }
 
-/* Room grows where the number is a power of two. */
+/* Grows when the number is a power of two. */
 static void *grown(void *list, int count, size_t size)
 {
 	return count & (count - 1) ? list : realloc(list, (count ? 2 * (size_t)count : 1) * size);
@@ -99,7 +99,7 @@ static int host_called(const struct joiner *joiner, const char *name)
 	return -1;
 }
 
-/* A port at whose other end there are two is at a switch, and so are these two. */
+/* A port with two ports at its other end leads to a switch, and so do these two. */
 static void join_ports(const struct joiner *joiner, int port, int other)
 {
 	struct cabling_port *list = joiner->cabling->port;
@@ -137,7 +137,7 @@ static bool has_address(const struct joiner *joiner, int host, const char *addre
 	return false;
 }
 
-/* The port from which the owner of the gateway routes to this host. */
+/* The port from which the gateway's owner routes to this host. */
 static int port_of_gateway(const struct joiner *joiner, int host, const char *gateway)
 {
 	for (int r = 0; r < joiner->records->records; r++) {
@@ -161,7 +161,7 @@ static int other_end(const struct joiner *joiner, const struct record *record)
 	}
 }
 
-/* A host on whose ports no probe has come in, though some can send: UDP is filtered there. */
+/* A host that receives no probe, although some of its ports can send: UDP is filtered there. */
 static bool is_deaf(const struct records *records, int host)
 {
 	for (int r = 0; r < records->records; r++)
@@ -170,7 +170,7 @@ static bool is_deaf(const struct records *records, int host)
 	return true;
 }
 
-/* A probe that does not come in through a port that can send some means that its cable is dead, unless none comes in at all. */
+/* A port that can send probes but receives none has a dead cable, unless no port receives any. */
 static bool counts_for(const struct joiner *joiner, enum record_kind kind, int port)
 {
 	const struct record_port *of = &joiner->records->port[port];
@@ -188,8 +188,9 @@ static bool leads_elsewhere(const struct cabling *cabling, int port)
 }
 
 /*
- * Probes first. Where there can be none, other things count, which may be of yesterday: what lldpd says, then the kernel's table of
- * neighbours, then its routes, each only for ports of which nothing better is known.
+ * Probes first. If none are possible, other sources count, which may be outdated: lldpd's report,
+ * then the kernel's table of neighbours, then its routes, each only for ports without better
+ * information.
  */
 static void join_by(struct joiner *joiner, enum record_kind kind)
 {

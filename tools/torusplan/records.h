@@ -7,7 +7,7 @@
 #include "comms/torus/cabling/cabling.h"
 #include "rte/host/hosts.h"
 
-/* The lines of the agents as records, and the cables that they show. Nothing is read or sent here. */
+/* Parses the agents' lines into records, and finds the cables that they show. Does no I/O. */
 struct record_port {
 	int host;
 	char name[IF_NAMESIZE], hardware[18];
@@ -34,16 +34,16 @@ struct records {
 	struct record *record;
 	int records;
 	bool failed;		  /* no memory */
-	int joined[RECORD_KINDS]; /* by records_join: ports whose other end each kind showed */
+	int joined[RECORD_KINDS]; /* by records_join: ports whose other end each kind identified */
 };
 
-/* A line of an agent, see agent.h. Lines that are none are left out. */
+/* A line of an agent, see agent.h. Ignores other lines. */
 void records_take(struct records *records, int host, const char *line);
 
-/* Names of hosts, one of which may have its domain. */
+/* Compares host names, one of which may have its domain. */
 bool records_same_host(const char *name, const char *other);
 
-/* False: no memory. ready: by host. */
+/* Returns false if there is no memory. ready: by host. */
 bool records_join(struct records *records, const struct hosts *hosts, const bool *ready, struct cabling *cabling);
 void records_free(struct records *records);
 void records_free_cabling(struct cabling *cabling);

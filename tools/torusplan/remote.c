@@ -17,7 +17,7 @@
 #define LONGEST 1024
 #define PATIENCE_MS 200 /* for commands whose input has ended */
 
-/* What Open MPI and PRRTE call in place of ssh, by the names of their settings. */
+/* The programs that Open MPI and PRRTE call in place of ssh, by the names of their settings. */
 static const char *remote_shell(void)
 {
 	static const char *const settings[] = {"PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent",
@@ -146,7 +146,7 @@ void remote_send_newline(const struct remote *remote)
 {
 	for (int i = 0; i < remote->begun; i++)
 		if (remote->output[i] >= 0 && write(remote->input[i], "\n", 1) < 0)
-			continue; /* it has just ended, which its output will say */
+			continue; /* it has just ended; its output will show that */
 }
 
 void remote_end(struct remote *remote)

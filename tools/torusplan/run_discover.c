@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* torusplan discover: asks hosts who is at the other end of their ports, and says which torus that is and what is wrong with it. */
+/*
+ * torusplan discover: asks hosts for the other ends of their ports, and reports the torus that they
+ * form and its faults.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +13,7 @@
 #include "rte/host/torus_cache.h"
 #include "torusplan.h"
 
-/* The hosts that a batch system gave. */
+/* The hosts of the batch system's allocation. */
 static int read_allocation(struct hosts *hosts)
 {
 	static const char *const files[] = {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE"};
@@ -64,7 +67,7 @@ static int write_output(const char *path, const char *text)
 
 enum { KNOWN_BY = 160 };
 
-/* "probes (34 ports), LLDP (2 ports)": what shows where the ports of other hosts are. */
+/* "probes (34 ports), LLDP (2 ports)": what identified the other ends. */
 static const char *known_by(const struct gathered *gathered, char text[KNOWN_BY])
 {
 	static const struct {
@@ -125,7 +128,7 @@ static int report(const struct torus_found *found, const struct gathered *gather
 	return code ? code : report_torus(found, gathered, text, value);
 }
 
-/* For a job that starts: the line, and of what is wrong no more than that there is something. */
+/* For a job that starts: one line, with only a remark if there are faults. */
 static int report_line(const struct torus_found *found, const struct gathered *gathered, const char *line)
 {
 	puts(line);
@@ -139,7 +142,9 @@ static int report_line(const struct torus_found *found, const struct gathered *g
 	return 0;
 }
 
-/* A torus that hosts did not answer for is none to start a job on. Without one the line is empty. */
+/*
+ * A torus with hosts that did not answer is not used for a job. Without a torus the line is empty.
+ */
 static int conclude(const struct torus_found *found, const struct gathered *gathered, const struct hosts *hosts,
 		    const char *const value[OPTIONS])
 {

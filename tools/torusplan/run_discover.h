@@ -4,10 +4,13 @@
 
 #include "comms/torus/cabling/cabling.h"
 
-/* The text of a shape file, to be freed; NULL: no memory. known_by: what shows the cables, in words. */
+/*
+ * The text of a shape file, which the caller frees; NULL: no memory. known_by: how the cables are
+ * known, as text.
+ */
 char *found_file(const struct torus_found *found, const struct cabling *cabling, const char *known_by);
 
-/* A shape file without comments and ports, with ; at the ends of lines; to be freed. */
+/* A shape file without comments and ports, with ; at the ends of lines; the caller frees it. */
 char *found_line(const char *text);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* torusplan place: a grid of PEs onto a torus, what that saves, and rank files for launchers. */
+/*
+ * torusplan place: places a grid of PEs on a torus, shows the gain, and writes rank files for
+ * launchers.
+ */
 #include <errno.h>
 #include <string.h>
 

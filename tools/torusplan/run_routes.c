@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * torusplan routes: hosts that forward for each other. A host's own address is on an interface that is always up; a
- * neighbour is reached by its own address over the cable to it, so cables need no addresses.
+ * torusplan routes: routing tables for hosts that forward for each other. A host's own address is
+ * on an interface that is always up; a neighbour is reached by its own address over the cable to
+ * it, so cables need no addresses.
  */
 #include <arpa/inet.h>
 #include <stdint.h>
@@ -54,7 +55,7 @@ static int read_network(struct plan *plan, const char *text)
 
 /* --- Commands of one host --- */
 
-/* The interface of a cable: what a shape file says, else it is named after the direction. */
+/* The interface of a cable: from the shape file, otherwise named after the direction. */
 static const char *port_of(const struct plan *plan, int place, int direction)
 {
 	const struct machine *machine = plan->machine;
@@ -77,12 +78,15 @@ static void print_settings(const struct plan *plan, int place)
 {
 	const struct torus_sites *sites = &plan->machine->sites;
 
-	/* The route there and the route back differ, so the kernel must not ask whether a sender is where it would answer. */
+	/*
+	 * Routes there and back differ, so the kernel must not check that it would answer on the
+	 * receiving interface.
+	 */
 	puts("echo 1 >/proc/sys/net/ipv4/ip_forward\necho 0 >/proc/sys/net/ipv4/conf/all/rp_filter");
 	for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
 		if (torus_sites_share(sites, place, direction) > 0)
 			printf("echo 0 >/proc/sys/net/ipv4/conf/%s/rp_filter\n", port_of(plan, place, direction));
-	/* What answers a connection by the second cable takes that, too. */
+	/* Answers to a connection by the second cable use it, too. */
 	for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
 		if (is_second_cable(sites, place, direction)) {
 			puts("echo 1 >/proc/sys/net/ipv4/tcp_reflect_tos");
@@ -131,14 +135,14 @@ static void print_host(const struct plan *plan, const struct torus_routes *route
 	}
 }
 
-/* --- What the routes are worth --- */
+/* --- Quality of the routes --- */
 
 static void report_cycle(const struct plan *plan, const struct torus_routes *routes)
 {
 	const struct torus_sites *sites = &plan->machine->sites;
 
 	if (!routes->cycle) {
-		puts("cycles     none: links wait for each other in no circle, so routes cannot block each other");
+		puts("cycles     none: no links wait for each other in a circle, so routes cannot block each other");
 		return;
 	}
 	printf("cycles     yes, for one:");
@@ -167,9 +171,7 @@ static int report(const struct plan *plan, const struct torus_routes *routes)
 	char text[TORUS_TEXT];
 
 	if (plan->cautious && routes->cycle) {
-		say("--no-cycles: routes around holes and what is dead or slow make a cycle of %d links; without the "
-		    "option they are "
-		    "printed all the same",
+		say("--no-cycles: routes around holes and dead or slow cables make a cycle of %d links; without the option they are printed anyway",
 		    routes->cycle);
 		return FAILED;
 	}
@@ -177,7 +179,7 @@ static int report(const struct plan *plan, const struct torus_routes *routes)
 	printf("reached    all %ld pairs, in %.3f hops on average and %d at most\n", routes->pairs,
 	       routes->pairs ? (double)routes->hops / (double)routes->pairs : 0, routes->longest);
 	if (routes->around)
-		printf("around     %ld pairs go round a hole or a cable that is dead or slow\n", routes->around);
+		printf("around     %ld pairs go round a hole or a dead or slow cable\n", routes->around);
 	report_cycle(plan, routes);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* torusplan show: what a shape is, in words. */
+/* torusplan show: describes a shape. */
 #include <string.h>
 
 #include "comms/torus/subaxes.h"
@@ -62,7 +62,7 @@ static void show_shape(const struct machine *machine)
 	       torus_diameter(shape) == 1 ? "" : "s");
 }
 
-/* What the file says is dead or slow, also outside of the box. */
+/* Dead and slow cables of the file, also outside of the box. */
 static void show_flaws(const struct machine *machine)
 {
 	const struct torus_file *file = &machine->file;
@@ -82,7 +82,7 @@ static void show_flaws(const struct machine *machine)
 	}
 }
 
-/* Which tori the box can be walked as, with one cable from neighbour to neighbour. */
+/* The tori that the box contains, with one cable from neighbour to neighbour. */
 static void show_virtual(const struct torus_shape *shape)
 {
 	int sizes[TORUS_AXES], owner[TORUS_AXES];

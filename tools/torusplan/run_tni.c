@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* torusplan tni: which message of a node goes through which of its TNIs, and how long a step takes then. */
+/* torusplan tni: assigns a node's messages to its TNIs, and computes the time of a step. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trees of a torus: in words; as a drawing, all of them together and each by itself; and as a page that shows step by step which
- * segment of a message is on which link.
+ * Trees of a torus: as text; as a drawing, together and one by one; and as a page that shows step
+ * by step which segment of a message is on which link.
  */
 #include "comms/torus/disjoint_trees.h"
 
@@ -11,8 +11,8 @@
 #include "drawing.h"
 
 #define MOST_PLACES 1024
-#define GAP 100.0     /* between nodes, where a tree is by itself */
-#define GAP_ALL 160.0 /* and where all are together */
+#define GAP 100.0     /* between nodes, for a single tree */
+#define GAP_ALL 160.0 /* and for all together */
 #define ASIDE 4.0     /* each direction of a cable has its own side */
 #define AWAY 12.0     /* from the middle of a node */
 
@@ -25,7 +25,10 @@ static const char *const colours[TORUS_DIRECTIONS] = {"#1b6ca8", "#c2410c", "#2e
 static const char *const names[] = {"both", "upwards", "twice", "packed"};
 static const char *const words[] = {"both", "up", "twice", "packed"};
 
-/* Search is for what arithmetic does not give: trees around holes and flaws, or more of them where rings and meshes are mixed. */
+/*
+ * Search finds what formulas do not give: trees around holes and flaws, or more trees if rings and
+ * meshes are mixed.
+ */
 static bool find_disjoint(const struct machine *machine, int root, struct torus_disjoint_trees *disjoint)
 {
 	const struct torus_shape *shape = &machine->sites.shape;
@@ -70,7 +73,7 @@ static void describe(const struct machine *machine, const struct torus_tree_set 
 		list_tree(machine, tree_set, t);
 }
 
-/* Where a link begins and ends in the drawing, beside its cable, and the point that pulls it into a bow. */
+/* Start and end of a link in the drawing, beside its cable, and the control point of its curve. */
 static void write_path(const struct drawing *drawing, int place, int direction)
 {
 	const struct torus_shape *shape = &drawing->machine->sites.shape;
@@ -166,7 +169,7 @@ static int draw_fields(const struct machine *machine, const struct torus_tree_se
 	return drawing_close(&drawing, OPT_SVG, path);
 }
 
-/* The page up to a mark; returns what comes behind it. */
+/* The page up to a mark; returns the rest. */
 static const char *write_until(FILE *file, const char *text, const char *mark)
 {
 	const char *at = strstr(text, mark);
@@ -197,7 +200,7 @@ static int write_page(const struct machine *machine, const struct torus_tree_set
 	return drawing_close(&drawing, OPT_PAGE, path);
 }
 
-/* The kind that was asked for, else the one with the most trees. */
+/* The kind that the user asked for, otherwise the one with the most trees. */
 static int choose_kind(struct torus_tree_set *tree_set, const char *word, bool whole)
 {
 	enum torus_trees best = TORUS_TREES_DISJOINT;

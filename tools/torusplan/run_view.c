@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A trace of SHMEM_TRACE as a page that draws the torus and the load of its links over time. The page has the trace in
- * it and does the rest in the browser; it needs nothing else, no network either.
+ * A trace of SHMEM_TRACE as a page that draws the torus and the load of its links over time. The
+ * page contains the trace, does the rest in the browser, and needs no network.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static char *read_all(const char *name)
 	return text;
 }
 
-/* Does every bracket close, outside of strings? A file that was cut off does not. */
+/* Do all brackets outside of strings close? In a truncated file they do not. */
 static bool is_whole(const char *text)
 {
 	long depth = 0;
@@ -43,7 +43,7 @@ static bool is_whole(const char *text)
 	return depth == 0 && !quoted;
 }
 
-/* The trace says on which torus the job ran. */
+/* The trace names the torus of the job. */
 static bool has_torus(const char *text)
 {
 	const char *torus = strstr(text, "\"name\":\"torus\""), *shape = torus ? strstr(torus, "\"shape\":\"") : NULL;
@@ -62,7 +62,7 @@ static bool has_torus(const char *text)
 	return torus_shape_read(&read, word, problem);
 }
 
-/* In a script element, "</" would end it; in JSON a stroke may have a backslash in front. */
+/* In a script element, "</" would end it; JSON allows a backslash before the slash. */
 static void write_page(FILE *file, const char *trace)
 {
 	const char *mark = strstr(page, "@TRACE@");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A drawing of a torus. The first axis goes to the right, the second upwards, the third aslant to the back; a fourth axis
- * sets such bodies side by side, a fifth below each other, a sixth again side by side. A cable between neighbours is a
- * line; one that closes a ring, or leads to another body, is a bow.
+ * A drawing of a torus. The first axis goes to the right, the second upwards, the third diagonally
+ * to the back; a fourth axis puts such bodies side by side, a fifth below each other, a sixth again
+ * side by side. A cable between neighbours is a line; one that closes a ring, or leads to another
+ * body, is a curve.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 static const char *const colours[TORUS_AXES] = {"#1b6ca8", "#b3541e", "#2e7d32", "#7b3fa0", "#8a6d00", "#444444"};
 
-/* Steps and the size of the whole: each axis beyond the third is set behind all before it. */
+/* Steps and total size: each axis beyond the third is placed behind all before it. */
 void drawing_lay_out(struct drawing *drawing)
 {
 	const struct torus_shape *shape = &drawing->machine->sites.shape;
@@ -97,7 +98,7 @@ void drawing_cables(const struct drawing *drawing)
 	fputs("</g>\n", drawing->file);
 }
 
-/* A name in a drawing may hold what means something there. */
+/* Escapes characters of a name that have a meaning in SVG. */
 static void write_escaped(FILE *file, const char *text)
 {
 	for (; *text; text++) {

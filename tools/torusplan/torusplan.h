@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * torusplan: shows a torus on paper. What it computes stands in comms/torus; here are options, files and text.
+ * torusplan: plans for a torus on paper. The computations are in comms/torus; this folder has
+ * options, files and text.
  */
 #ifndef TORUSPLAN_H
 #define TORUSPLAN_H
@@ -55,14 +56,20 @@ enum option_id {
 struct command {
 	const char *name, *purpose;
 	int (*run)(const char *const value[OPTIONS]);
-	unsigned long takes; /* a bit for each option */
+	unsigned long takes; /* one bit per option */
 };
 
-/* The text of each option by its id, NULL where it was not given. Returns 0, or an exit code; *done: nothing is left to do. */
+/*
+ * The text of each option by its id, NULL if not given. Returns 0, or an exit code; *done: nothing
+ * is left to do.
+ */
 int options_read(const struct command *command, int argc, char **argv, const char *value[OPTIONS], bool *done);
 void options_help(const struct command *command);
 
-/* A whole number from least to most, or fallback where it was not given. False: it was said what is wrong. */
+/*
+ * A whole number from least to most, or fallback if not given. Returns false after an error
+ * message.
+ */
 bool options_number(const char *const value[OPTIONS], enum option_id id, int least, int most, int fallback,
 		    int *number);
 bool options_rate(const char *const value[OPTIONS], enum option_id id, double fallback, double *rate);
@@ -71,18 +78,18 @@ const char *options_name(enum option_id id);
 /* One line to standard error. Returns MISTAKE. */
 int say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What --shape, --file or --nodes describe. */
+/* The machine that --shape, --file or --nodes describe. */
 struct machine {
 	struct torus_shape whole; /* of the machine */
 	struct torus_box box;	  /* the part of it with hosts */
 	struct torus_sites sites; /* that part */
 	struct torus_file file;	  /* names of hosts, if there is a file */
 	const char *pattern;	  /* for names, if there is none */
-	bool logical;		  /* made up from a number of nodes */
+	bool logical;		  /* invented from a number of nodes */
 	int pes;
 };
 
-/* Returns 0 or an exit code, having said why. */
+/* Returns 0, or an exit code after one line. */
 int machine_read(struct machine *machine, const char *const value[OPTIONS]);
 void machine_free(struct machine *machine);
 
@@ -95,7 +102,7 @@ const char *machine_host(const struct machine *machine, int node, char *buffer, 
 int machine_of_text(struct machine *machine, const char *text);
 
 int show_machine(const struct machine *machine, int root, const char *const value[OPTIONS]);
-/* What the routes are worth; the commands of a host, or of all, if one is named. */
+/* The quality of the routes; or the commands of one host, or of all. */
 int show_routes(const struct machine *machine, const char *host, const char *const value[OPTIONS]);
 
 int run_discover(const char *const value[OPTIONS]);
@@ -107,7 +114,7 @@ int run_view(const char *const value[OPTIONS]);
 
 /* A drawing for a browser. Returns 0 or an exit code. */
 int draw_svg(const struct machine *machine, const char *path);
-/* The trees from a node, in words, and as drawings where these were asked for. */
+/* The trees from a node, as text and, if requested, as drawings. */
 int show_trees(const struct machine *machine, int root, const char *const value[OPTIONS]);
 
 #endif

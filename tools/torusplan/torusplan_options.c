@@ -6,7 +6,7 @@
 #include "rte/text/text.h"
 #include "torusplan.h"
 
-/* The one list of options: parsing, help and the nearest match of an unknown one come from it. */
+/* The only list of options: parsing, help and suggestions for unknown options use it. */
 static const struct option_row {
 	const char *name, *value, *help; /* value NULL: takes none */
 } rows[OPTIONS] = {
