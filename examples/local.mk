@@ -8,6 +8,7 @@ EXAMPLES = \
 	examples/hello \
 	examples/histogram \
 	examples/lattice \
+	examples/neighbours \
 	examples/pi \
 	examples/poisson \
 	examples/ring \
@@ -31,6 +32,7 @@ dist_examples_DATA = \
 	examples/hello.c \
 	examples/histogram.c \
 	examples/lattice.c \
+	examples/neighbours.c \
 	examples/pi.c \
 	examples/poisson.c \
 	examples/ring.c \

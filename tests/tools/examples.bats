@@ -64,6 +64,17 @@ Hello from PE 2 of 3" ]
 	done
 }
 
+@test "neighbours: every block of every call is right, on any path and in any order of puts" {
+	for pes in 1 2 3 6; do
+		runs "$pes" neighbours
+		says ' PEs, 1000 calls: 0 words wrong$'
+	done
+	SHMEM_PATHS=ucx UCX_TLS=tcp,self runs 4 neighbours
+	says '^2x2 PEs, 1000 calls: 0 words wrong$'
+	SHMEM_CHECK=yes runs 4 neighbours
+	says '^2x2 PEs, 1000 calls: 0 words wrong$'
+}
+
 @test "pi" {
 	runs 3 pi
 	says '^pi is about 3\.14159265'
