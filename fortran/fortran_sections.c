@@ -32,7 +32,7 @@ size_t fortran_elements(const array *a, const char *argument, const char *routin
 		if (a->dim[i].extent < 0)
 			fortran_die(
 				routine,
-				"%s is an assumed-size array, whose size nobody knows; pass a section of it, such as %s(1:n)",
+				"%s is an assumed-size array, whose size is unknown; pass a section of it, such as %s(1:n)",
 				argument, argument);
 		elements *= (size_t)a->dim[i].extent;
 	}

@@ -57,7 +57,7 @@ static bool check_active(int start, int log_stride, int size, const long *psync,
 	     last = start + stride * ((long)size - 1);
 
 	if (size < 1 || stride == 0 || start < 0 || last >= comms.n_pes)
-		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: this set leaves PEs 0 to %d", start,
+		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: this set is not within PEs 0 to %d", start,
 			log_stride, size, comms.n_pes - 1);
 	if (comms.pe < start || comms.pe > last || (comms.pe - start) % stride) {
 		warn_of_outsider(start, log_stride, size, routine);

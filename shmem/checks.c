@@ -102,8 +102,9 @@ void set_must_agree(const struct set *set, const char *name, long value, const c
 	if (name2 && first.value2 != mine.value2)
 		complain_of_value(set, name2, mine.value2, first.value2);
 	if (first.dest != mine.dest)
-		rte_die(set->routine, "dest=%p is another object than on PE %d; all PEs of the call must pass the same",
-			dest, set_pe(set, 0));
+		rte_die(set->routine,
+			"dest=%p is a different object than on PE %d; all PEs of the call must pass the same", dest,
+			set_pe(set, 0));
 	set_sync(set);
 	memset(shown, 0, sizeof *shown);
 }

@@ -141,7 +141,8 @@ static size_t offset_of(const void *ptr, const char *routine)
 	size_t offset = (size_t)((const char *)ptr - comms_heap());
 
 	if (offset >= comms.heap_size || blocks_size(heap.blocks, offset) == BLOCKS_NONE)
-		rte_die_together(routine, "ptr=%p was not returned by shmem_malloc and friends, or is free already",
+		rte_die_together(routine,
+				 "ptr=%p was not returned by shmem_malloc or a similar routine, or has been freed",
 				 ptr);
 	return offset;
 }

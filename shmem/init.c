@@ -45,7 +45,7 @@ static void start_rte(const char *routine)
 	case RTE_NO_LAUNCHER_PMIX:
 		if (rte.pe == 0)
 			rte_report(routine,
-				   "the launcher (%s) gave this process no PMIx; use oshrun, Open MPI's mpirun, "
+				   "the launcher (%s) offers this process no PMIx; use oshrun, Open MPI's mpirun, "
 				   "prterun or srun --mpi=pmix",
 				   rte.problem);
 		rte_abort(1, RTE_SAID);

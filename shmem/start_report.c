@@ -64,7 +64,7 @@ static void print_watched(const struct torus_job *job)
 	for (int d = 0; wanted && d < TORUS_DIRECTIONS; d++) {
 		if (!cables_watched(d))
 			continue;
-		printf("%s%s", any ? ", " : "  collectives watch the cables, here at ports ", job->port[d]);
+		printf("%s%s", any ? ", " : "  collectives check the cables, here at ports ", job->port[d]);
 		any = true;
 	}
 	if (any)
@@ -78,7 +78,7 @@ static void print_torus(void)
 	struct torus_spread spread;
 
 	print_fact("Torus", "%s, from %s%s", torus_shape_text(&job->sites.shape, shape), torus_source_text(job->source),
-		   torus_job_logical(job) ? " (logical: nobody says how they are cabled)" : "");
+		   torus_job_logical(job) ? " (logical: their cabling is unknown)" : "");
 	if (job->sites.nodes < job->machine.places)
 		printf("  %d of the %d places of %s\n", job->sites.nodes, job->machine.places,
 		       torus_shape_text(&job->machine, machine));

@@ -94,8 +94,7 @@ static void report_topology(const struct set *set)
 		return;
 	if (!topology)
 		rte_debug(
-			"a team of %d PEs on %d nodes is on no torus: its nodes fill no box, and no links of their own "
-			"join them; its collectives go as without a torus",
+			"a team of %d PEs on %d nodes is on no torus: its nodes fill no box and have no links of their own, so its collectives do not use one",
 			set->group->size, nodes);
 	else if (!topology->whole)
 		rte_debug("a team of %d PEs on %d nodes is on a torus %s with holes or bad cables, whose links carry "

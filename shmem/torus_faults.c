@@ -171,7 +171,7 @@ static void test_cable(const struct set *set, int direction, bool doubted)
 			faults.rate[i % 2] = rate;
 	}
 	share = faults.rate[0] / faults.rate[1];
-	rte_debug("the cable of port %s was in doubt and has %.3g MB/s, where port %s has %.3g",
+	rte_debug("the cable of port %s was suspect and has %.3g MB/s, where port %s has %.3g",
 		  comms_ensure_torus()->port[direction], faults.rate[0] * 1e-6,
 		  comms_ensure_torus()->port[faults.other], faults.rate[1] * 1e-6);
 	if (doubted || share < SLOW)

@@ -151,7 +151,7 @@ static struct comms_peer *connect_peer(int pe)
 	struct peer_info *info = rte.connected ? rte_fetch(pe, &size) : NULL;
 
 	if (!peer || (rte.connected && !info))
-		rte_die(NULL, "what PE %d published cannot be had (%s); has it ended?", pe,
+		rte_die(NULL, "cannot fetch what PE %d published (%s); has it ended?", pe,
 			peer ? rte.problem : "no memory");
 	peer->pe = pe;
 	if (info && (size < sizeof *info || info->magic != PEER_INFO_MAGIC))
@@ -212,7 +212,7 @@ int comms_memory_group(int pe, int *groups)
 	else if (known)
 		info = *known;
 	else if (!read_peer_info(pe, &info))
-		rte_die(NULL, "what PE %d published cannot be had (%s); has it ended?", pe, rte.problem);
+		rte_die(NULL, "cannot fetch what PE %d published (%s); has it ended?", pe, rte.problem);
 	*groups = info.memory_groups;
 	return info.memory_group;
 }
@@ -248,7 +248,7 @@ char *peers_torus(void)
 	char *torus = NULL;
 
 	if (!info || size < sizeof *info || info->magic != PEER_INFO_MAGIC)
-		rte_die(NULL, "what PE 0 published cannot be had (%s); has it ended?", rte.problem);
+		rte_die(NULL, "cannot fetch what PE 0 published (%s); has it ended?", rte.problem);
 	text = (const char *)(info + 1) + info->network_bytes;
 	if (info->torus_bytes > 0 && size >= sizeof *info + info->network_bytes + info->torus_bytes)
 		torus = strdup(text);
@@ -280,9 +280,9 @@ const char *comms_process_in_words(int pe)
 	struct peer_info info;
 
 	if (!rte_is_local(pe) || !read_peer_info(pe, &info))
-		return "whether its process still runs cannot be seen from here: check that host, and the network in between";
+		return "this host cannot see whether its process still runs: check that host, and the network in between";
 	if (!memory_sees_processes())
-		return "whether its process still runs cannot be seen here, because /proc is not mounted";
+		return "this host cannot see whether its process still runs, because /proc is not mounted";
 	return process_is_there(&info.memory[COMMS_HEAP]) ? "its process still runs" : "its process has ended";
 }
 

@@ -126,10 +126,10 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 					 survey->first_pe[n]);
 		h = comms_number_in_file(file, name, h + 1);
 		if (h >= file->hosts)
-			rte_die_together("shmem_init",
-					 "SHMEM_TORUS_FILE=%s: it calls host %s dead, and PE %d is there; take the "
-					 "line out, or start on other hosts",
-					 path, name, survey->first_pe[n]);
+			rte_die_together(
+				"shmem_init",
+				"SHMEM_TORUS_FILE=%s: it declares host %s dead, but PE %d runs there; remove the line, or start on other hosts",
+				path, name, survey->first_pe[n]);
 		if (h < 0)
 			rte_die_together("shmem_init",
 					 "SHMEM_TORUS_FILE=%s: host %s, where PE %d is, is not in it; add a line: host "
@@ -201,7 +201,7 @@ static bool setting_knows(struct survey *survey)
 	if (!torus_shape_read(&survey->machine, text, problem))
 		rte_die_together("shmem_init", "SHMEM_TORUS=%s", problem);
 	if (survey->nodes > survey->machine.places)
-		rte_die_together("shmem_init", "SHMEM_TORUS=%s: that is %d nodes, and the job has %d%s", text,
+		rte_die_together("shmem_init", "SHMEM_TORUS=%s: the shape has %d nodes, but the job has %d%s", text,
 				 survey->machine.places, survey->nodes,
 				 comms.node_size > 0 ? ""
 						     : "; to try a torus on one machine, set SHMEM_NODE_PES as well");

@@ -92,8 +92,8 @@ uint64_t counters_agreement(void)
 static void complain_of_difference(const char *setting, int pe)
 {
 	rte_die("shmem_init",
-		"%s is not the same here and on PE %d; give it to all PEs (with mpirun over hosts: -x %s)", setting, pe,
-		setting);
+		"%s differs between this PE and PE %d; give all PEs the same value (with mpirun over hosts: -x %s)",
+		setting, pe, setting);
 }
 
 void counters_agree_with(int pe, uint64_t theirs)

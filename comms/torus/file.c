@@ -242,8 +242,7 @@ static bool read_slow(struct reader *reader, char **word)
 	int place;
 
 	if (end == word[0] || *end || !(times > 1 && times <= MOST_TIMES))
-		return refuse(reader, "slow %.60s: not how many times slower; give a number above 1, to %.0f", word[0],
-			      MOST_TIMES);
+		return refuse(reader, "slow %.60s: not a factor; give a number above 1, to %.0f", word[0], MOST_TIMES);
 	good = read_where(reader, word[1], &place);
 	if (good && word[2])
 		return read_cable(reader, word[2], place, (float)(1 / times));

@@ -224,7 +224,7 @@ void hang_report(int64_t longer_than)
 		rte_report(NULL, "hang report: SHMEM_CHECK held puts back, in the order of SHMEM_CHECK_SEED=%s",
 			   setting_text(SETTING_CHECK_SEED));
 	if (report.count < comms.n_pes)
-		rte_report(NULL, "hang report: %d of the %d PEs have ended, or were not looked at",
+		rte_report(NULL, "hang report: %d of the %d PEs have ended, or were not examined",
 			   comms.n_pes - report.count, comms.n_pes);
 	free(report.seen);
 }

@@ -49,7 +49,7 @@ static void write_sender(struct plain_text *text, const siginfo_t *info)
 		return;
 	}
 	if (info->si_pid == 0) {
-		plain_put(text, ", sent by a process that cannot be seen from here");
+		plain_put(text, ", sent by a process outside of this PID namespace");
 		return;
 	}
 	plain_put(&path, "/proc/%d/comm", (int)info->si_pid);
@@ -81,7 +81,7 @@ static void write_cause(struct plain_text *text, const siginfo_t *info, const st
 	if (info->si_signo != SIGSEGV && info->si_signo != SIGBUS)
 		return;
 	if (fault->nowhere)
-		plain_put(text, " at an address that no memory can have");
+		plain_put(text, " at an impossible address");
 	else
 		plain_put(text, " at address %x", fault->address);
 	if (fault->argument && fault->memory_known)
@@ -239,7 +239,7 @@ void crash_report_damage(const char *name)
 
 	write_prefix(&text);
 	plain_put(&text,
-		  crash_text.begun ? "the rest cannot be said: the memory of the process is damaged\n"
+		  crash_text.begun ? "the rest of this report is lost: the memory of the process is damaged\n"
 				   : "%s; the calls that led there cannot be found: the stack is damaged\n",
 		  name);
 	plain_flush(&text);

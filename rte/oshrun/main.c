@@ -82,7 +82,7 @@ static bool discover_machine(struct job *job, const struct hosts *hosts)
 			say("HWLOC_XMLFILE=%s: hwloc finds no processors in it; give a file that lstopo wrote",
 			    getenv("HWLOC_XMLFILE"));
 		else
-			say("hwloc does not find a processor that we may use");
+			say("hwloc finds no processor that oshrun may use");
 		return false;
 	}
 	job->count = job->options->pes;
@@ -93,7 +93,7 @@ static bool discover_machine(struct job *job, const struct hosts *hosts)
 		return false;
 	}
 	if (job->processors.elsewhere && !job->options->quiet)
-		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed as there, and not bound here");
+		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed for that machine, and not bound on this one");
 	say_who_shares(job, oversubscribed);
 	return true;
 }

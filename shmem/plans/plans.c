@@ -86,8 +86,7 @@ static void report_missing_room(const struct shmemx_plan *plan, size_t bytes, co
 	char wanted[32], room[32], free[32];
 
 	if (!plan)
-		rte_report(routine, "this PE has %d plans, as many as there may be; free some with shmemx_plan_free",
-			   SHMEMX_PLANS);
+		rte_report(routine, "this PE has %d plans, the maximum; free some with shmemx_plan_free", SHMEMX_PLANS);
 	else
 		rte_report(routine,
 			   "no room for a plan of %s: of the %s for plans, the largest free block is %s; free some "

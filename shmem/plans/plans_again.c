@@ -70,7 +70,7 @@ static void follow_plan(const struct set *set, struct shmemx_plan *plan)
 		if (set->group->me == 0)
 			rte_debug("the plan of %s, number %llu of its team, %s", plan->list.routine,
 				  (unsigned long long)plan->number,
-				  made ? "was made again, by the cables as they are"
+				  made ? "was made again for the cables as they are now"
 				       : "keeps its trees: some PE has no room to make it again");
 	}
 	if (held)

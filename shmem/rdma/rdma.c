@@ -70,7 +70,7 @@ static struct operation *begin_operation(int kind, int pe, uint64_t word, void *
 
 	if (rdma_events_count() + rdma.unfinished >= SHMEMX_RDMA_EVENTS)
 		rte_die(routine,
-			"%d events of this PE have not been taken, as many as there may be; take them with shmemx_rdma_wait or "
+			"%d events of this PE have not been taken, the maximum; take them with shmemx_rdma_wait or "
 			"shmemx_rdma_test",
 			SHMEMX_RDMA_EVENTS);
 	rdma.unfinished++;
@@ -204,7 +204,7 @@ static void receive_message(const struct comms_event *event, const struct waitin
 
 	if (event->bytes > posted->bytes)
 		rte_die(routine,
-			"a message of %llu bytes came from PE %d to memory of %zu bytes; give shmemx_rdma_receive as many as are sent",
+			"a message of %llu bytes came from PE %d to memory of %zu bytes; give shmemx_rdma_receive memory for all bytes sent",
 			(unsigned long long)event->bytes, event->pe, posted->bytes);
 	operation =
 		begin_operation(SHMEMX_RDMA_RECEIVED, event->pe, event->word, posted->address, event->bytes, routine);

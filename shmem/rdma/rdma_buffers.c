@@ -41,8 +41,7 @@ API int shmemx_rdma_register(void *address, size_t bytes, shmemx_rdma_buffer_t *
 			address, bytes, (void *)buffer);
 	if (comms_buffer_share(address, bytes, (struct comms_buffer *)buffer))
 		return 0;
-	rte_report(__func__,
-		   "this PE has %d buffers, as many as there may be; unregister some with shmemx_rdma_unregister",
+	rte_report(__func__, "this PE has %d buffers, the maximum; unregister some with shmemx_rdma_unregister",
 		   COMMS_BUFFERS);
 	memset(buffer, 0, sizeof *buffer);
 	return 1;

@@ -337,7 +337,7 @@ slurm_job()
 	(cat slurm.conf.none && echo TopologyPlugin=topology/block) >slurm.conf
 	printf 'BlockName=b1 Nodes=n000,n110,n[200-210]\nBlockName=b2 Nodes=n[010-100]\nBlockSizes=2\n' >topology.conf
 	slurm_job 4
-	[[ "$output" == *'Torus: 2x2, from the blocks of Slurm (logical: nobody says how they are cabled)'* ]]
+	[[ "$output" == *'Torus: 2x2, from the blocks of Slurm (logical: their cabling is unknown)'* ]]
 }
 
 @test "twenty-seven hosts are found within two seconds" {

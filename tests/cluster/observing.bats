@@ -117,5 +117,5 @@ hangs()
 	"$cluster" up --name "$name" --switch 2 --share "$TOP_BUILDDIR"
 	# shellcheck disable=SC2016 # for the shell of each PE
 	run ! on_hosts 2 -- sh -c '[ "$(hostname)" != h1 ] || export SHMEM_STATS=1; exec "$1"' sh "$work/ring"
-	[[ "$output" == *'shmem_init: SHMEM_STATS is not the same here and on PE 0; give it to all PEs (with mpirun over hosts: -x SHMEM_STATS)'* ]]
+	[[ "$output" == *'shmem_init: SHMEM_STATS differs between this PE and PE 0; give all PEs the same value (with mpirun over hosts: -x SHMEM_STATS)'* ]]
 }

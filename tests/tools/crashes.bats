@@ -317,7 +317,7 @@ END
 	SHMEM_PATHS=ucx UCX_TLS=tcp,self run unshare -m sh -c 'mount -t tmpfs none /proc && exec timeout -k 2 30 "$@"' \
 		sh "$OSHRUN" -q -n 2 "$PROGRAM" cut
 	[ "$status" -ne 0 ]
-	printf '%s\n' "$output" | grep -Eq "^torushmem: PE [01]: .*UCX's connection to PE [01] on host .* broke: .*; whether its process still runs cannot be seen here, because /proc is not mounted"
+	printf '%s\n' "$output" | grep -Eq "^torushmem: PE [01]: .*UCX's connection to PE [01] on host .* broke: .*; this host cannot see whether its process still runs, because /proc is not mounted"
 	says_not 'its process has ended'
 }
 

@@ -810,7 +810,7 @@ and" ]
 	export HWLOC_XMLFILE=$BATS_TEST_DIRNAME/../machines/nodes/a64fx.xml
 	osh 10 -n 4 --report-bindings grep Cpus_allowed_list /proc/self/status
 	[ "$status" -eq 0 ]
-	[[ "${lines[0]}" == *"describes another machine: PEs are placed as there, and not bound here" ]]
+	[[ "${lines[0]}" == *"describes another machine: PEs are placed for that machine, and not bound on this one" ]]
 	[[ "$output" == *"PE 1 on "*": core 12 (cpus 12), memory group 1 of 4"* ]]
 	[ "$(grep '^Cpus' <<<"$output" | sort -u | cut -f2)" = "$(grep Cpus_allowed_list /proc/self/status | cut -f2)" ]
 	osh 10 -q -n 4 "$PEER" print=x

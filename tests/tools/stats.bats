@@ -118,7 +118,7 @@ only()
 			run only "$pe" "$setting" "$BATS_FILE_TMPDIR/counted"
 			[ "$status" -eq 1 ]
 			[ "${#lines[@]}" -eq 1 ]
-			[[ "$output" == *"shmem_init: ${setting%%=*} is not the same here and on PE "[01]"; give it to all PEs"* ]]
+			[[ "$output" == *"shmem_init: ${setting%%=*} differs between this PE and PE "[01]"; give all PEs the same value"* ]]
 		done
 	done
 	SHMEM_TRACE=$BATS_TEST_TMPDIR/trace run only 1 SHMEM_TRACE_EVENTS=10 "$BATS_FILE_TMPDIR/counted"

@@ -91,14 +91,14 @@ refused()
 
 @test "a bad shape or file ends the job with one line" {
 	SHMEM_TORUS=4y2 refused "SHMEM_TORUS=4y2: not a shape"
-	SHMEM_NODE_PES=1 SHMEM_TORUS=2 refused "SHMEM_TORUS=2: that is 2 nodes, and the job has 3"
+	SHMEM_NODE_PES=1 SHMEM_TORUS=2 refused "SHMEM_TORUS=2: the shape has 2 nodes, but the job has 3"
 	SHMEM_TORUS_FILE=/nowhere refused "SHMEM_TORUS_FILE=/nowhere: cannot be read: No such file"
 	printf 'shape 4x3\nhost a 4,0\n' >hosts.shape
 	SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: line 2: 4,0: outside of 4x3"
 	printf 'shape 4x3\nhost a 3,0\n' >hosts.shape
 	SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: host $(hostname), where PE 0 is, is not in it; add a line"
 	printf 'shape 4x3\nhost %s 0,0\nhost b 0,1\ndead %s\n' "$(hostname)" "$(hostname)" >dead.shape
-	SHMEM_TORUS_FILE=dead.shape refused "SHMEM_TORUS_FILE=dead.shape: it calls host $(hostname) dead, and PE 0 is there; take the line out"
+	SHMEM_TORUS_FILE=dead.shape refused "SHMEM_TORUS_FILE=dead.shape: it declares host $(hostname) dead, but PE 0 runs there; remove the line"
 	SHMEM_NODE_PES=1 SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: it has 1 hosts, and with SHMEM_NODE_PES=1 the job has 3 nodes"
 }
 
@@ -134,5 +134,5 @@ teams()
 	run env SHMEM_TORUS=4y "$OSHINFO" --parsable
 	says "torus.problem:SHMEM_TORUS=4y: not a shape; after a size comes m (mesh), d (two cables) or x, as in 4x4mx2"
 	run "$OSHINFO" --parsable
-	says "torus.source:the number of nodes (logical: nobody says how they are cabled)" "torus.vendor:jTofu goes before all settings, in jobs that go over Tofu"
+	says "torus.source:the number of nodes (logical: their cabling is unknown)" "torus.vendor:jTofu goes before all settings, in jobs that go over Tofu"
 }

@@ -111,6 +111,6 @@ goes_well()
 	# shellcheck disable=SC2016 # PMIX_RANK is each PE's own
 	run timeout -k 2 20 "$OSHRUN" -q -n 2 sh -c 'SHMEM_CHECK=$PMIX_RANK exec "$0" put-right' "$PROGRAM" </dev/null
 	[ "$status" -eq 1 ]
-	[[ "$output" == *'SHMEM_CHECK is not the same here and on PE'* ]]
+	[[ "$output" == *'SHMEM_CHECK differs between this PE and PE'* ]]
 	[ "${#lines[@]}" -eq 1 ]
 }

@@ -205,7 +205,7 @@ static void ofi_name_under_way(char *text, size_t size)
 
 static const char *ofi_connections(void)
 {
-	return "from anybody who reaches it (libfabric does not ask who comes)";
+	return "from any host that can reach it (libfabric does not authenticate)";
 }
 
 const struct comms_network ofi_network = {

@@ -81,7 +81,7 @@ static void *room_for_command(struct session_queue *session_queue)
 		session_queue->room = 2 * session_queue->room + 16 * LONGEST_DESCRIPTOR;
 		session_queue->commands = realloc(session_queue->commands, session_queue->room);
 		if (!session_queue->commands)
-			rte_die("shmemx_plan", "no memory for what the NIC is to do");
+			rte_die("shmemx_plan", "no memory for the NIC's commands");
 	}
 	return session_queue->commands + session_queue->bytes;
 }

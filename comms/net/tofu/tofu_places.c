@@ -59,9 +59,9 @@ static void die_without(bool libraries, const char *problem)
 				 "SHMEM_PATHS names tofu, and its libraries cannot be loaded (%s); leave tofu out, or "
 				 "configure torushmem --with-tofu=DIR",
 				 problem);
-	rte_die_together("shmem_init",
-			 "SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are "
-			 "(fjpmix.rankmap); for software Tofu, set SOFTOFU_SHAPE, as in SOFTOFU_SHAPE=2x2");
+	rte_die_together(
+		"shmem_init",
+		"SHMEM_PATHS names tofu, and the launcher does not publish the PEs' places in a Tofu network (fjpmix.rankmap); for software Tofu, set SOFTOFU_SHAPE, as in SOFTOFU_SHAPE=2x2");
 }
 
 bool tofu_find(bool must)
@@ -83,8 +83,7 @@ bool tofu_find(bool must)
 	if (libraries && !jtofu_is_open)
 		rte_die_together(
 			"shmem_init",
-			"jtofu_initialize: error %d: the launcher's map of the Tofu network makes no sense to the "
-			"libraries beside %s; configure torushmem --with-tofu=DIR with those of this machine, or set "
+			"jtofu_initialize: error %d: the libraries beside %s do not understand the launcher's map of the Tofu network; configure torushmem --with-tofu=DIR with those of this machine, or set "
 			"SHMEM_PATHS=local,ucx",
 			code, tofu_library_file());
 	return jtofu_is_open;

@@ -48,7 +48,7 @@ static const char *error_text(int code)
 	case UTOFU_ERR_FULL: return "full";
 	case UTOFU_ERR_NOT_AVAILABLE: return "not for this process";
 	case UTOFU_ERR_MRQ_PEER: return "the other side does not answer";
-	case UTOFU_ERR_MRQ_RMT_MEMORY: return "the other side's memory cannot be had";
+	case UTOFU_ERR_MRQ_RMT_MEMORY: return "the other side's memory cannot be accessed";
 	case UTOFU_ERR_MRQ_RMT_STADD: return "the other side has registered no such memory";
 	case UTOFU_ERR_OUT_OF_RESOURCE: return "no resources left";
 	case UTOFU_ERR_OUT_OF_MEMORY: return "no memory";

@@ -125,7 +125,7 @@ void ucx_open(void)
 	struct ucx_info first;
 
 	if (!peers_read_network_info(0, &first, sizeof first))
-		rte_die("shmem_init", "what PE 0 published cannot be had (%s); has it ended?", rte.problem);
+		rte_die("shmem_init", "cannot fetch what PE 0 published (%s); has it ended?", rte.problem);
 	ucx_filter_open(&first.filter);
 	ucx_serve();
 }

@@ -96,7 +96,7 @@ static void refuse_old(void *library)
 	if (major == 1 && minor < 11)
 		rte_die_together(
 			"shmem_init",
-			"this UCX is %u.%u, with which PEs that connect to each other crash; install UCX 1.13 or later, or put its "
+			"UCX %u.%u crashes when PEs connect to each other; install UCX 1.13 or later, or put its "
 			"folder into LD_LIBRARY_PATH",
 			major, minor);
 }

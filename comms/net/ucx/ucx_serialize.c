@@ -99,7 +99,6 @@ void ucx_serialize_if_needed(ucp_worker_h worker)
 const char *ucx_threads_text(void)
 {
 	return ucx.serialized
-		       ? "this UCX was built without --enable-mt, so threads take turns to call it: slower, where "
-			 "several do"
+		       ? "this UCX was built without --enable-mt, so only one thread at a time can call it, which is slower with several threads"
 		       : NULL;
 }

@@ -103,8 +103,7 @@ static void *check_there(uint64_t address, size_t bytes)
 
 	if (!inside && !comms_buffer_find(there, bytes, &found))
 		rte_die("shmemx_rdma_put",
-			"a put or get came for memory of this PE at %p, %zu bytes, that is not registered any more; "
-			"unregister it when nobody uses it",
+			"a put or get came for memory of this PE at %p, %zu bytes, that is no longer registered; unregister memory only when no PE uses it",
 			there, bytes);
 	return there;
 }
