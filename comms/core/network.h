@@ -20,8 +20,9 @@
  * A network implements all of struct comms_network except what is marked optional. An optional
  * group is a table of its own: it is complete, or the pointer to it is NULL. Errors end the job
  * with a message; no operation returns one. rte_die is for an error that one PE detects,
- * rte_die_together for one that all PEs detect alike (start, find). find loads a library that only
- * some machines have by dlopen, so that programs start without it.
+ * rte_die_together for one that all PEs detect alike (start, find). A library that only some
+ * machines have is loaded by dlopen in start, or in find if find must ask it: programs run without
+ * it, and jobs that need no network do not load it.
  *
  * Its types: comms_place, comms_atomic and comms_piece are in comms/ops/ops.h, comms_request in
  * notify.h, comms_buffer in buffers.h there; comms_peer and comms.segments in comms/core/comms.h.

@@ -60,6 +60,22 @@ static int find_handlers(void)
 	return 0;
 }
 
+/* Is libfabric in this process? */
+static int look_for_libfabric(void)
+{
+	char line[4096];
+	int found = 0;
+	FILE *maps;
+
+	shmem_init();
+	maps = fopen("/proc/self/maps", "r");
+	while (maps && fgets(line, sizeof line, maps))
+		found |= strstr(line, "/libfabric.so") != NULL;
+	printf("PE %d: libfabric is %s\n", shmem_my_pe(), !maps ? "unknown" : found ? "loaded" : "not loaded");
+	shmem_finalize();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static long word;
@@ -68,6 +84,8 @@ int main(int argc, char **argv)
 		return keep_handlers();
 	if (argc > 1 && !strcmp(argv[1], "clean"))
 		return find_handlers();
+	if (argc > 1 && !strcmp(argv[1], "maps"))
+		return look_for_libfabric();
 	shmem_init();
 	if (argc > 1 && !strcmp(argv[1], "terminated") && shmem_my_pe() == 1)
 		raise(SIGTERM);
@@ -103,6 +121,17 @@ setup()
 	SHMEM_INFO=1 run timeout 30 "$OSHRUN" -n 2 "$PROGRAM"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"; others by libfabric"* ]]
+}
+
+@test "libfabric is loaded where PEs need it, and not where all load and store" {
+	run timeout 30 "$OSHRUN" -q -n 2 "$PROGRAM" maps
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"PE 0: libfabric is loaded"* && "$output" == *"PE 1: libfabric is loaded"* ]]
+	SHMEM_PATHS=local,ofi run timeout 30 "$OSHRUN" -q -n 2 "$PROGRAM" maps
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"PE 0: libfabric is not loaded"* && "$output" == *"PE 1: libfabric is not loaded"* ]]
 }
 
 @test "the provider's libraries leave a crash to us: PE, signal and calls, exit code 139" {

@@ -36,24 +36,17 @@ void ofi_check(long code, const char *call)
 			ofi_library.strerror((int)-code), *advice ? "; " : "", advice);
 }
 
-bool ofi_find(bool must)
+/* --- Start --- */
+
+/* Loads libfabric, which a job on one node, whose PEs load and store, does without. */
+static void choose_provider(void)
 {
 	char problem[OFI_PROBLEM];
 
 	ofi.info = ofi_providers(problem);
-	if (!ofi.info && must)
+	if (!ofi.info)
 		rte_die_together("shmem_init", "SHMEM_PATHS names ofi: %s", problem);
-	return ofi.info != NULL;
 }
-
-void ofi_leave(void)
-{
-	if (ofi.info)
-		ofi_library.freeinfo(ofi.info);
-	ofi.info = NULL;
-}
-
-/* --- Start --- */
 
 static void open_queue(void)
 {
@@ -115,10 +108,13 @@ static void ofi_make_requests(void)
 
 void ofi_start(void)
 {
-	const struct fi_ep_attr *attr = ofi.info->ep_attr;
-	const bool ordered = ofi.info->tx_attr->msg_order & FI_ORDER_WAW;
+	const struct fi_ep_attr *attr;
 	struct rte_signals saved;
+	bool ordered;
 
+	choose_provider();
+	attr = ofi.info->ep_attr;
+	ordered = ofi.info->tx_attr->msg_order & FI_ORDER_WAW;
 	atomic_store_explicit(&ofi.ending, false, memory_order_relaxed);
 	ofi.most_bytes = attr->max_msg_size;
 	ofi.ordered_bytes = !ordered					? 0
@@ -193,4 +189,6 @@ void ofi_stop(void)
 	for (size_t i = 0; i < sizeof opened / sizeof opened[0]; i++)
 		fi_close(opened[i]);
 	free(ofi.requests);
+	ofi_library.freeinfo(ofi.info);
+	ofi.info = NULL;
 }

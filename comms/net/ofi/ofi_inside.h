@@ -117,13 +117,11 @@ static inline atomic_int *ofi_pending(struct comms_channel *channel)
 }
 
 /* ofi.c: check ends the job unless the return code of a call is 0. */
-bool ofi_find(bool must);
 void ofi_start(void);
 void *ofi_describe(size_t *bytes);
 void ofi_connect(struct comms_peer *peer);
 void ofi_forget(struct comms_peer *peer);
 void ofi_stop(void);
-void ofi_leave(void);
 void ofi_check(long code, const char *call);
 void ofi_register(struct ofi_memory *memory, void *base, size_t bytes, const char *routine);
 
