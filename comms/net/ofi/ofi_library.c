@@ -10,7 +10,9 @@
 #include <rdma/fi_endpoint.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rte/signal_handlers.h"
 #include "rte/text/text.h"
@@ -77,6 +79,40 @@ static struct fi_info *find_provider(char problem[OFI_PROBLEM])
 }
 
 /*
+ * Finds a provider with what we ask of libfabric unless the user set its variable. libfabric reads
+ * these at its first call; what the program starts need not inherit them.
+ *
+ * FI_OFI_RXM_BUFFER_SIZE  ofi_rxm makes 2048 such buffers at once, and writes to each. Messages use
+ *                         them, and here only atomics of one word become messages
+ * FI_PROVIDER             verbs looks through all symbols of the kernel when it is asked; it has
+ *                         nothing to offer where there is no such device
+ */
+static struct fi_info *find_with_settings(char problem[OFI_PROBLEM])
+{
+	const struct {
+		const char *variable, *value;
+		bool wanted;
+	} choices[] = {
+		{"FI_OFI_RXM_BUFFER_SIZE", "2048", true},
+		{"FI_PROVIDER", "^verbs", access("/sys/class/infiniband", F_OK) != 0},
+	};
+	enum { CHOICES = sizeof choices / sizeof choices[0] };
+	struct fi_info *found;
+	bool ours[CHOICES];
+
+	for (int i = 0; i < CHOICES; i++) {
+		ours[i] = choices[i].wanted && !getenv(choices[i].variable);
+		if (ours[i])
+			setenv(choices[i].variable, choices[i].value, 1);
+	}
+	found = find_provider(problem);
+	for (int i = 0; i < CHOICES; i++)
+		if (ours[i])
+			unsetenv(choices[i].variable);
+	return found;
+}
+
+/*
  * Libraries of some providers install signal handlers when they are loaded, some when they look for
  * devices. The program's handlers are restored, and a signal in between reaches them.
  */
@@ -90,7 +126,7 @@ struct fi_info *ofi_providers(char problem[OFI_PROBLEM])
 	loaded = load_libfabric(problem);
 	rte_signals_settle(&saved);
 	if (loaded)
-		found = find_provider(problem);
+		found = find_with_settings(problem);
 	rte_signals_restore(&saved);
 	return found;
 }
