@@ -43,6 +43,7 @@ oshcxx oshc++ $(fortran_wrappers): oshcc
 
 bin_PROGRAMS += oshinfo
 oshinfo_SOURCES = \
+	rte/option_rows.c rte/option_rows.h \
 	tools/oshinfo/report_build.c \
 	tools/oshinfo/report_launchers.c \
 	tools/oshinfo/report_machine.c \

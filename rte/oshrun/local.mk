@@ -4,6 +4,7 @@
 bin_PROGRAMS += oshrun
 
 oshrun_SOURCES = \
+	rte/option_rows.c rte/option_rows.h \
 	rte/oshrun/accept_filter.c rte/oshrun/accept_filter.h \
 	rte/oshrun/await_hosts.c rte/oshrun/await_hosts.h \
 	rte/oshrun/bind.c rte/oshrun/bind.h \

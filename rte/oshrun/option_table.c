@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one list of options: parsing, --help and the nearest match of an unknown one come from it. */
 #include "option_table.h"
 
 #include <stdio.h>
@@ -9,56 +8,53 @@
 #include "say.h"
 
 static const struct option_row option_rows[] = {
-	{OPT_PES, {"-n", "-np", "--np"}, "N", "number of PEs (default: one per core we may use)"},
-	{OPT_EXPORT,
-	 {"-x"},
-	 "VAR[=VALUE]",
-	 "set VAR for the PEs; with another launcher, pass it to every host (repeatable)"},
-	{OPT_WDIR, {"--wdir", "--chdir", "-wd"}, "DIR", "run the PEs in DIR"},
-	{OPT_LABEL,
-	 {"-l", "--label", "--tag-output", "--prepend-rank"},
-	 NULL,
-	 "begin each line of output with its PE, as in [3]"},
-	{OPT_TIMESTAMP, {"--timestamp"}, NULL, "begin each line of output with the time"},
-	{OPT_OUTPUT,
-	 {"--output", "--output-dir", "--output-filename"},
-	 "DIR",
-	 "write each PE's output to a file of its own in DIR"},
-	{OPT_TIMEOUT, {"--timeout"}, "SECONDS", "end the job after so long, with exit code 124"},
-	{OPT_BIND,
-	 {"--bind-to"},
-	 "WHAT",
-	 "none, core, hwthread, socket or numa (default: core where PEs divide evenly)"},
-	{OPT_DEBUG, {"--debug"}, "PE", "run this PE under a debugger, which gets what is typed"},
-	{OPT_DEBUGGER, {"--debugger"}, "COMMAND", "the debugger, or a tool such as valgrind (gdb --args)"},
-	{OPT_REPORT, {"--report-bindings", "--display-map", "--display-devel-map"}, NULL, "say where each PE may run"},
-	{OPT_HOST,
-	 {"-H", "--host", "--hosts"},
-	 "A[:N],B[:N]",
-	 "hosts to run on; others than this one need another launcher"},
-	{OPT_HOSTFILE, {"-f", "--hostfile", "--machinefile"}, "FILE", "the same, one host per line"},
-	{OPT_LAUNCHER, {"--launcher"}, "NAME", "hand the job to prterun, mpirun or srun (none: never)"},
-	{OPT_DRY_RUN, {"--dry-run"}, NULL, "print what would be done, and do nothing"},
-	{OPT_QUIET, {"-q", "--quiet"}, NULL, "only say what went wrong"},
-	{OPT_VERBOSE, {"-v", "--verbose"}, NULL, "say what is being done"},
-	{OPT_ALWAYS, {"--oversubscribe", "--allow-run-as-root"}, NULL, "accepted for old scripts; always so"},
-	{OPT_ENV, {"-env", "-genv"}, "VAR VALUE", NULL},
-	{OPT_MCA, {"--mca", "--gmca"}, "NAME VALUE", NULL},
-	{OPT_PER_NODE, {"-N", "-ppn", "--npernode", "--perhost", "--ntasks-per-node"}, "N", NULL},
-	{OPT_ORDER, {"--map-by", "--rank-by"}, "WHAT", NULL},
-	{OPT_RANKFILE,
-	 {"--rankfile", "-rf"},
-	 "FILE",
-	 "place PEs on hosts as this file says, which torusplan place writes"},
-	{OPT_JOIN_TRACE,
-	 {"--join-trace"},
-	 "FILE",
-	 "make one trace of the parts FILE.PE* that PEs of another launcher left, and end"},
-	{OPT_STDIN, {"--stdin"}, "PE", NULL},
-	{OPT_HELP, {"-h", "--help"}, NULL, "print this"},
-	{OPT_VERSION, {"-V", "--version"}, NULL, "print the version"},
+	[OPT_PES] = {{"-n", "-np", "--np"}, "N", "number of PEs (default: one per core we may use)"},
+	[OPT_EXPORT] = {{"-x"},
+			"VAR[=VALUE]",
+			"set VAR for the PEs; with another launcher, pass it to every host (repeatable)"},
+	[OPT_WDIR] = {{"--wdir", "--chdir", "-wd"}, "DIR", "run the PEs in DIR"},
+	[OPT_LABEL] = {{"-l", "--label", "--tag-output", "--prepend-rank"},
+		       NULL,
+		       "begin each line of output with its PE, as in [3]"},
+	[OPT_TIMESTAMP] = {{"--timestamp"}, NULL, "begin each line of output with the time"},
+	[OPT_OUTPUT] = {{"--output", "--output-dir", "--output-filename"},
+			"DIR",
+			"write each PE's output to a file of its own in DIR"},
+	[OPT_TIMEOUT] = {{"--timeout"}, "SECONDS", "end the job after so long, with exit code 124"},
+	[OPT_BIND] = {{"--bind-to"},
+		      "WHAT",
+		      "none, core, hwthread, socket or numa (default: core where PEs divide evenly)"},
+	[OPT_DEBUG] = {{"--debug"}, "PE", "run this PE under a debugger, which gets what is typed"},
+	[OPT_DEBUGGER] = {{"--debugger"}, "COMMAND", "the debugger, or a tool such as valgrind (gdb --args)"},
+	[OPT_REPORT] = {{"--report-bindings", "--display-map", "--display-devel-map"},
+			NULL,
+			"say where each PE may run"},
+	[OPT_HOST] = {{"-H", "--host", "--hosts"},
+		      "A[:N],B[:N]",
+		      "hosts to run on; others than this one need another launcher"},
+	[OPT_HOSTFILE] = {{"-f", "--hostfile", "--machinefile"}, "FILE", "the same, one host per line"},
+	[OPT_LAUNCHER] = {{"--launcher"}, "NAME", "hand the job to prterun, mpirun or srun (none: never)"},
+	[OPT_DRY_RUN] = {{"--dry-run"}, NULL, "print what would be done, and do nothing"},
+	[OPT_QUIET] = {{"-q", "--quiet"}, NULL, "only say what went wrong"},
+	[OPT_VERBOSE] = {{"-v", "--verbose"}, NULL, "say what is being done"},
+	[OPT_ALWAYS] = {{"--oversubscribe", "--allow-run-as-root"}, NULL, "accepted for old scripts; always so"},
+	[OPT_ENV] = {{"-env", "-genv"}, "VAR VALUE", NULL},
+	[OPT_MCA] = {{"--mca", "--gmca"}, "NAME VALUE", NULL},
+	[OPT_PER_NODE] = {{"-N", "-ppn", "--npernode", "--perhost", "--ntasks-per-node"}, "N", NULL},
+	[OPT_ORDER] = {{"--map-by", "--rank-by"}, "WHAT", NULL},
+	[OPT_RANKFILE] = {{"--rankfile", "-rf"},
+			  "FILE",
+			  "place PEs on hosts as this file says, which torusplan place writes"},
+	[OPT_JOIN_TRACE] = {{"--join-trace"},
+			    "FILE",
+			    "make one trace of the parts FILE.PE* that PEs of another launcher left, and end"},
+	[OPT_STDIN] = {{"--stdin"}, "PE", NULL},
+	[OPT_HELP] = {{"-h", "--help"}, NULL, "print this"},
+	[OPT_VERSION] = {{"-V", "--version"}, NULL, "print the version"},
 };
-#define ROWS (sizeof option_rows / sizeof option_rows[0])
+
+const struct option_table option_table = {option_rows, sizeof option_rows / sizeof option_rows[0], .width = 32,
+					  .help = "oshrun --help"};
 
 void option_print_help(void)
 {
@@ -66,68 +62,7 @@ void option_print_help(void)
 	       "       oshrun [options] -n N program [arguments] : -n M other [arguments]\n"
 	       "       oshrun --join-trace FILE\n"
 	       "Runs N copies (PEs) of an OpenSHMEM program, or of any other, and ends with the worst exit code.\n\n");
-	for (size_t i = 0; i < ROWS; i++) {
-		const struct option_row *row = &option_rows[i];
-		char left[80] = "";
-
-		if (!row->help)
-			continue;
-		for (int k = 0; k < OPTION_NAMES && row->names[k]; k++) {
-			strncat(left, k ? ", " : "", sizeof left - strlen(left) - 1);
-			strncat(left, row->names[k], sizeof left - strlen(left) - 1);
-		}
-		if (row->value) {
-			strncat(left, " ", sizeof left - strlen(left) - 1);
-			strncat(left, row->value, sizeof left - strlen(left) - 1);
-		}
-		if (strlen(left) > 32)
-			printf("  %s\n  %-32s %s\n", left, "", row->help);
-		else
-			printf("  %-32s %s\n", left, row->help);
-	}
+	option_print_rows(&option_table);
 	printf("\nA program not found in PATH is looked for in the current folder. -- ends the options.\n"
 	       "Settings: SHMEM_LAUNCHER names the launcher for jobs on several hosts. See oshrun(1).\n");
-}
-
-/* Is word, of this length, this name? Long names may have one dash instead of two. */
-static bool name_is(const char *name, const char *word, size_t length)
-{
-	if (strlen(name) == length && !memcmp(name, word, length))
-		return true;
-	name++;
-	return name[0] == '-' && strlen(name) == length && !memcmp(name, word, length);
-}
-
-const struct option_row *option_find(const char *word, size_t length)
-{
-	for (size_t i = 0; i < ROWS; i++)
-		for (int k = 0; k < OPTION_NAMES && option_rows[i].names[k]; k++)
-			if (name_is(option_rows[i].names[k], word, length))
-				return &option_rows[i];
-	return NULL;
-}
-
-int option_refuse_unknown(const char *word, size_t length)
-{
-	const char *names[ROWS * OPTION_NAMES];
-	const char *nearest;
-	size_t count = 0;
-	char given[64];
-
-	if (length >= sizeof given)
-		length = sizeof given - 1;
-	memcpy(given, word, length);
-	given[length] = '\0';
-	/* Long names come first, for of two equally near names the first one wins. */
-	for (int k = OPTION_NAMES - 1; k >= 0; k--)
-		for (size_t i = 0; i < ROWS; i++)
-			if (option_rows[i].names[k] && option_rows[i].names[k][1] == '-')
-				names[count++] = option_rows[i].names[k];
-	/* a name of a few letters is always near another one */
-	nearest = length > 4 ? text_nearest(given, names, count) : NULL;
-	if (nearest)
-		say("unknown option %s; did you mean %s?", given, nearest);
-	else
-		say("unknown option %s; oshrun --help lists them", given);
-	return OPTION_MISTAKE;
 }

@@ -2,14 +2,13 @@
 #ifndef OSHRUN_OPTION_TABLE_H
 #define OSHRUN_OPTION_TABLE_H
 
-#include <stddef.h>
-
 #include "options.h"
+#include "rte/option_rows.h"
 
 /* What the functions below return besides exit codes. */
 enum { OPTION_GO_ON = -1, OPTION_MISTAKE = 2 };
 
-enum { OPTION_NAMES = 6, MOST_PES = 1000000 };
+enum { MOST_PES = 1000000 };
 
 enum option_id {
 	OPT_PES,
@@ -41,18 +40,7 @@ enum option_id {
 	OPT_VERSION,
 };
 
-struct option_row {
-	enum option_id id;
-	const char *names[OPTION_NAMES]; /* long ones are also accepted with one dash */
-	const char *value;		 /* what the value is, NULL: takes none */
-	const char *help;		 /* NULL: not listed; other launchers have it */
-};
-
-/* The row with this name, of which the first length bytes count; NULL: none. */
-const struct option_row *option_find(const char *name, size_t length);
-
-/* Says that no option has this name, and which one is nearest. Returns OPTION_MISTAKE. */
-int option_refuse_unknown(const char *name, size_t length);
+extern const struct option_table option_table;
 
 void option_print_help(void);
 
@@ -61,9 +49,9 @@ void option_print_help(void);
  * 0 after --help and --version.
  */
 int option_read_pes(struct options *options, const char *name, const char *text);
-int option_apply_value(struct options *options, const struct option_row *row, const char *name, char *value);
-int option_apply_flag(struct options *options, const struct option_row *row);
+int option_apply_value(struct options *options, enum option_id id, const char *name, char *value);
+int option_apply_flag(struct options *options, enum option_id id);
 /* Options of two arguments, a name and its value. */
-int option_apply_pair(struct options *options, const struct option_row *row, const char *name, const char *value);
+int option_apply_pair(struct options *options, const struct option_given *given);
 
 #endif

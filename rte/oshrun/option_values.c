@@ -139,24 +139,25 @@ static int read_per_node(struct options *options, const char *name, const char *
 }
 
 /* Options of other launchers with two arguments become one assignment. */
-int option_apply_pair(struct options *options, const struct option_row *row, const char *name, const char *value)
+int option_apply_pair(struct options *options, const struct option_given *given)
 {
 	char *assignment;
 
-	if (!name[0] || strchr(name, '=')) {
-		say("%s %s: give a name and, behind it, a value", row->names[0], name);
+	if (!given->value[0] || strchr(given->value, '=')) {
+		say("%s %s: give a name and, behind it, a value", given->name, given->value);
 		return OPTION_MISTAKE;
 	}
-	if (asprintf(&assignment, "%s%s=%s", row->id == OPT_MCA ? "OMPI_MCA_" : "", name, value) < 0) {
+	if (asprintf(&assignment, "%s%s=%s", given->row == OPT_MCA ? "OMPI_MCA_" : "", given->value, given->second) <
+	    0) {
 		say("out of memory");
 		return 1;
 	}
 	return read_export(options, assignment);
 }
 
-int option_apply_value(struct options *o, const struct option_row *row, const char *name, char *value)
+int option_apply_value(struct options *o, enum option_id id, const char *name, char *value)
 {
-	switch (row->id) {
+	switch (id) {
 	case OPT_PES: o->pes = 0; return option_read_pes(o, name, value);
 	case OPT_EXPORT: return read_export(o, value);
 	case OPT_TIMEOUT: return read_timeout(o, value);
@@ -177,9 +178,9 @@ int option_apply_value(struct options *o, const struct option_row *row, const ch
 	}
 }
 
-int option_apply_flag(struct options *o, const struct option_row *row)
+int option_apply_flag(struct options *o, enum option_id id)
 {
-	switch (row->id) {
+	switch (id) {
 	case OPT_LABEL: o->label = true; break;
 	case OPT_TIMESTAMP: o->timestamp = true; break;
 	case OPT_REPORT: o->report_bindings = true; break;

@@ -8,41 +8,26 @@
 #include "option_table.h"
 #include "say.h"
 
-/* One option and, where it takes one, its value. Moves *at behind them. */
+/* One option with its values. Moves *at behind them. */
 static int parse_one(struct options *options, int argc, char **argv, int *at)
 {
-	char *word = argv[(*at)++];
-	char *equals = strchr(word, '=');
-	size_t length = equals ? (size_t)(equals - word) : strlen(word);
-	const struct option_row *row = option_find(word, length);
-	char name[32];
+	const char *word = argv[*at];
+	struct option_given given;
+	char problem[OPTION_PROBLEM];
 
-	if (!row && word[1] == 'n' && word[2] >= '0' && word[2] <= '9')
+	if (word[1] == 'n' && word[2] >= '0' && word[2] <= '9') {
+		++*at;
 		return option_read_pes(options, "-n", word + 2);
-	if (!row)
-		return option_refuse_unknown(word, length);
-	snprintf(name, sizeof name, "%.*s", (int)length, word);
-	if (!row->value) {
-		if (!equals)
-			return option_apply_flag(options, row);
-		say("%s takes no value", name);
+	}
+	if (!option_read(&option_table, argc, argv, at, &given, problem)) {
+		say("%s", problem);
 		return OPTION_MISTAKE;
 	}
-	if (row->id == OPT_ENV || row->id == OPT_MCA) {
-		if (equals || *at + 1 >= argc) {
-			say("%s needs two words (%s)", name, row->value);
-			return OPTION_MISTAKE;
-		}
-		*at += 2;
-		return option_apply_pair(options, row, argv[*at - 2], argv[*at - 1]);
-	}
-	if (equals)
-		return option_apply_value(options, row, name, equals + 1);
-	if (*at >= argc) {
-		say("%s needs a value (%s)", name, row->value);
-		return OPTION_MISTAKE;
-	}
-	return option_apply_value(options, row, name, argv[(*at)++]);
+	if (given.second)
+		return option_apply_pair(options, &given);
+	if (given.value)
+		return option_apply_value(options, given.row, given.name, given.value);
+	return option_apply_flag(options, given.row);
 }
 
 static int check_together(const struct options *o)
@@ -82,9 +67,9 @@ static int parse_part(struct part *part, int argc, char **argv, int *at)
 
 	while (code == OPTION_GO_ON && *at < argc && argv[*at][0] == '-' && argv[*at][1]) {
 		const char *word = argv[*at];
-		const struct option_row *row = option_find(word, strcspn(word, "="));
+		int row = option_find(&option_table, word);
 
-		if (row && row->id != OPT_PES && row->id != OPT_WDIR) {
+		if (row >= 0 && row != OPT_PES && row != OPT_WDIR) {
 			say("%s: behind : only -n and --wdir are possible; give it before the first program, for all",
 			    word);
 			return OPTION_MISTAKE;

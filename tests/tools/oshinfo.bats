@@ -40,7 +40,7 @@ fact()
 	[ "$output" = "oshinfo: unknown option --setings; did you mean --settings?" ]
 	run "$OSHINFO" --frobnicate
 	[ "$status" -eq 2 ]
-	[ "$output" = "oshinfo: unknown option --frobnicate; see oshinfo --help" ]
+	[ "$output" = "oshinfo: unknown option --frobnicate; oshinfo --help lists them" ]
 	run "$OSHINFO" settings
 	[ "$status" -eq 2 ]
 	[ "${#lines[@]}" -eq 1 ]

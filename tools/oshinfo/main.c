@@ -9,40 +9,30 @@
 #include <string.h>
 
 #include "report.h"
+#include "rte/option_rows.h"
 #include "rte/text/text.h"
 
-static const char *const option_names[] = {
-	"--all", "--json", "--parsable", "--parseable", "--settings", "--version", "--help",
+enum { OPT_ALL, OPT_SETTINGS, OPT_PARSABLE, OPT_JSON, OPT_VERSION, OPT_HELP };
+
+static const struct option_row option_rows[] = {
+	[OPT_ALL] = {{"-a", "--all"}, NULL, "also what each setting does, and every device of every UCX transport"},
+	[OPT_SETTINGS] = {{"--settings"}, NULL, "only the settings, with their values and where these come from"},
+	[OPT_PARSABLE] = {{"--parsable", "--parseable"}, NULL, "one fact a line, section.key:value, for scripts"},
+	[OPT_JSON] = {{"--json"}, NULL, "the same as JSON: an object of sections"},
+	[OPT_VERSION] = {{"-V", "--version"}, NULL, "the version"},
+	[OPT_HELP] = {{"-h", "--help"}, NULL, "this text"},
 };
+static const struct option_table option_table = {option_rows, sizeof option_rows / sizeof option_rows[0], .width = 24,
+						 .help = "oshinfo --help"};
 
 static void print_help(void)
 {
 	puts("usage: oshinfo [--all] [--parsable | --json] [--settings]\n"
 	     "\n"
-	     "Reports what this torushmem is, what it finds on this machine, and what it does not find and why.\n"
-	     "\n"
-	     "  -a, --all        also what each setting does, and every device of every UCX transport\n"
-	     "      --settings   only the settings, with their values and where these come from\n"
-	     "      --parsable   one fact a line, section.key:value, for scripts\n"
-	     "      --json       the same as JSON: an object of sections\n"
-	     "  -V, --version    the version\n"
-	     "  -h, --help       this text\n"
-	     "\n"
+	     "Reports what this torushmem is, what it finds on this machine, and what it does not find and why.\n");
+	option_print_rows(&option_table);
+	puts("\n"
 	     "See oshinfo(1); the settings are described in oshmem(7).");
-}
-
-static int refuse(const char *word)
-{
-	const char *nearest = text_nearest(word, option_names, sizeof option_names / sizeof option_names[0]);
-
-	if (word[0] != '-')
-		fprintf(stderr, "oshinfo: unexpected argument '%s'; oshinfo takes only options, see oshinfo --help\n",
-			word);
-	else if (nearest)
-		fprintf(stderr, "oshinfo: unknown option %s; did you mean %s?\n", word, nearest);
-	else
-		fprintf(stderr, "oshinfo: unknown option %s; see oshinfo --help\n", word);
-	return 2;
 }
 
 static int finish(void)
@@ -58,25 +48,21 @@ int main(int argc, char **argv)
 	struct report report = {0};
 	bool only_settings = false;
 
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i];
+	for (int at = 1; at < argc;) {
+		struct option_given given;
+		char problem[OPTION_PROBLEM];
 
-		if (!strcmp(word, "-a") || !strcmp(word, "--all")) {
-			report.all = true;
-		} else if (!strcmp(word, "--parsable") || !strcmp(word, "--parseable")) {
-			report.form = PARSABLE;
-		} else if (!strcmp(word, "--json")) {
-			report.form = JSON;
-		} else if (!strcmp(word, "--settings")) {
-			only_settings = true;
-		} else if (!strcmp(word, "-V") || !strcmp(word, "--version")) {
-			printf("oshinfo (torushmem) %s\n", PACKAGE_VERSION);
-			return finish();
-		} else if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
-			print_help();
-			return finish();
-		} else {
-			return refuse(word);
+		if (!option_read(&option_table, argc, argv, &at, &given, problem)) {
+			fprintf(stderr, "oshinfo: %s\n", problem);
+			return 2;
+		}
+		switch (given.row) {
+		case OPT_ALL: report.all = true; break;
+		case OPT_SETTINGS: only_settings = true; break;
+		case OPT_PARSABLE: report.form = PARSABLE; break;
+		case OPT_JSON: report.form = JSON; break;
+		case OPT_VERSION: printf("oshinfo (torushmem) %s\n", PACKAGE_VERSION); return finish();
+		default: print_help(); return finish();
 		}
 	}
 	print_begin(&report);

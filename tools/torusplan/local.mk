@@ -3,6 +3,7 @@
 
 bin_PROGRAMS += torusplan
 torusplan_SOURCES = \
+	rte/option_rows.c rte/option_rows.h \
 	tools/torusplan/agent.c tools/torusplan/agent.h \
 	tools/torusplan/run_discover.c tools/torusplan/run_discover.h \
 	tools/torusplan/found_file.c \
