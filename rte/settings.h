@@ -10,7 +10,7 @@
  * value.
  */
 
-enum setting_reader { LIBRARY, OSHRUN };
+enum setting_reader { LIBRARY, OSHRUN, DEBUGGING };
 
 enum setting_id {
 #define SETTING(id, name, old_name, fallback, reader, values, help) SETTING_##id,

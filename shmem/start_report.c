@@ -97,20 +97,22 @@ static void print_torus(void)
 /* Settings that differ from the default, as many per line as fit. */
 static void print_changed_settings(void)
 {
-	int column = printf("Settings:"), changed = 0;
+	int column = printf("Settings:"), changed = 0, defaults = 0;
 
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const char *name = settings_table[i].name, *value = setting_text((enum setting_id)i);
 		int width = (int)(strlen(name) + strlen(value)) + 2;
 
-		if (!setting_given((enum setting_id)i))
+		if (!setting_given((enum setting_id)i)) {
+			defaults += settings_table[i].reader != DEBUGGING;
 			continue;
+		}
 		if (column + width > SCREEN_COLUMNS && changed)
 			column = printf("\n         ") - 1;
 		column += printf(" %s=%s", name, value);
 		changed++;
 	}
-	printf("\n%d settings have their defaults; oshinfo --settings --all describes all\n", SETTING_COUNT - changed);
+	printf("\n%d settings have their defaults; oshinfo --settings --all describes all\n", defaults);
 }
 
 static void print_help(enum setting_id id)

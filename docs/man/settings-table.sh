@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# settings-table.sh SETTINGS.DEF: the settings as an mdoc list, on standard output. $CPP is the preprocessor.
+# settings-table.sh SETTINGS.DEF: the settings as an mdoc list, on standard output, but for those of the reader DEBUGGING.
+# $CPP is the preprocessor.
 set -eu
 table=$1
 work=$(mktemp -d "${TMPDIR:-/tmp}/settings-table.XXXXXX")
@@ -19,6 +20,7 @@ ${CPP:-cc -E} -P "$work/rows.c" | tr '\n' ' ' | sed 's/>>>/>>>\n/g' |
 
 echo '.Bl -tag -width Ds'
 while IFS='|' read -r name old value reader values help; do
+	[ "$reader" != DEBUGGING ] || continue
 	printf '.It Ev %s' "$name"
 	[ -z "$old" ] || printf ' Pq Ev %s' "$old"
 	printf '\n'

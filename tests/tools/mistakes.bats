@@ -351,7 +351,7 @@ fails()
 # Rows whose values the library checks: name, values.
 rows_with_values()
 {
-	sed -n 's/^SETTING([A-Z_]*, "\([A-Z_]*\)", [^,]*, "[^"]*", LIBRARY, "\([^"][^"]*\)",.*/\1:\2/p' \
+	sed -n 's/^SETTING([A-Z_]*, "\([A-Z_]*\)", [^,]*, "[^"]*", [LD][A-Z]*, "\([^"][^"]*\)",.*/\1:\2/p' \
 		"${BATS_TEST_FILENAME%/*}/../../rte/settings.def"
 }
 

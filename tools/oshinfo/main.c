@@ -12,11 +12,12 @@
 #include "rte/option_rows.h"
 #include "rte/text/text.h"
 
-enum { OPT_ALL, OPT_SETTINGS, OPT_PARSABLE, OPT_JSON, OPT_VERSION, OPT_HELP };
+enum { OPT_ALL, OPT_SETTINGS, OPT_DEBUG, OPT_PARSABLE, OPT_JSON, OPT_VERSION, OPT_HELP };
 
 static const struct option_row option_rows[] = {
 	[OPT_ALL] = {{"-a", "--all"}, NULL, "also what each setting does, and every device of every UCX transport"},
 	[OPT_SETTINGS] = {{"--settings"}, NULL, "only the settings, with their values and where these come from"},
+	[OPT_DEBUG] = {{"--debug"}, NULL, "also the settings for tests and comparisons"},
 	[OPT_PARSABLE] = {{"--parsable", "--parseable"}, NULL, "one fact a line, section.key:value, for scripts"},
 	[OPT_JSON] = {{"--json"}, NULL, "the same as JSON: an object of sections"},
 	[OPT_VERSION] = {{"-V", "--version"}, NULL, "the version"},
@@ -27,7 +28,7 @@ static const struct option_table option_table = {option_rows, sizeof option_rows
 
 static void print_help(void)
 {
-	puts("usage: oshinfo [--all] [--parsable | --json] [--settings]\n"
+	puts("usage: oshinfo [--all] [--parsable | --json] [--settings] [--debug]\n"
 	     "\n"
 	     "Reports what this torushmem is, what it finds on this machine, and what it does not find and why.\n");
 	option_print_rows(&option_table);
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
 		switch (given.row) {
 		case OPT_ALL: report.all = true; break;
 		case OPT_SETTINGS: only_settings = true; break;
+		case OPT_DEBUG: report.debug = true; break;
 		case OPT_PARSABLE: report.form = PARSABLE; break;
 		case OPT_JSON: report.form = JSON; break;
 		case OPT_VERSION: printf("oshinfo (torushmem) %s\n", PACKAGE_VERSION); return finish();

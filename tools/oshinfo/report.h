@@ -30,6 +30,7 @@ struct report_row {
 struct report {
 	enum report_form form;
 	bool all;   /* the long form: with help texts, every device */
+	bool debug; /* also the settings for tests and comparisons */
 	bool begun; /* a section has been printed */
 	const char *section, *title;
 	struct report_row *rows;

@@ -38,17 +38,27 @@ static void report_foreign(struct report *report)
 	}
 }
 
+static void report_row(struct report *report, enum setting_id id)
+{
+	const struct setting *setting = &settings_table[id];
+	char values[128];
+
+	report_setting(report, setting->name, setting_text(id), setting_origin(id), setting->help,
+		       setting->values[0] ? setting_values(id, values, sizeof values) : "any");
+}
+
+/* Those for tests and comparisons are reported where somebody has set them, and where they are asked for. */
 void report_settings(struct report *report)
 {
 	report_section(report, "settings", "Settings");
-	for (int i = 0; i < SETTING_COUNT; i++) {
-		const struct setting *setting = &settings_table[i];
-		enum setting_id id = (enum setting_id)i;
-		char values[128];
-
-		report_setting(report, setting->name, setting_text(id), setting_origin(id), setting->help,
-			       setting->values[0] ? setting_values(id, values, sizeof values) : "any");
-	}
+	for (int i = 0; i < SETTING_COUNT; i++)
+		if (settings_table[i].reader != DEBUGGING || setting_given((enum setting_id)i))
+			report_row(report, (enum setting_id)i);
+	if (report->debug)
+		report_section(report, "debugging", "Settings for tests and comparisons");
+	for (int i = 0; report->debug && i < SETTING_COUNT; i++)
+		if (settings_table[i].reader == DEBUGGING)
+			report_row(report, (enum setting_id)i);
 	settings_check_names(report_unknown, report);
 	report_foreign(report);
 }

@@ -76,7 +76,6 @@ struct tofu_channel {
 };
 
 struct tofu {
-	bool by_direction;	 /* SHMEM_TOFU_TNIS */
 	atomic_bool is_recorded; /* software Tofu records this job */
 	struct tofu_queue queue[TOFU_TNIS];
 	int tnis;

@@ -172,7 +172,7 @@ int tofu_tni_of(int pe, int other, int tnis)
 	/* On the same node, or at an unknown place. */
 	if (direction < 0)
 		direction = direction_on_node((int)pes_beside(pe, beside), place_on_node(pe), place_on_node(other));
-	return (tofu.by_direction ? direction : direction + 4 * place_on_node(pe)) % tnis;
+	return (direction + 4 * place_on_node(pe)) % tnis;
 }
 
 void tofu_leave(void)

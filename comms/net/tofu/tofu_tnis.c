@@ -58,7 +58,6 @@ static void tofu_make_requests(void)
 
 static void tofu_read_settings(void)
 {
-	tofu.by_direction = setting_choice(SETTING_TOFU_TNIS) == 1;
 	setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback);
 }
 
