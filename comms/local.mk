@@ -9,7 +9,7 @@ libtorushmem_la_SOURCES += comms/core/comms.h comms/core/copy.c comms/core/copy.
 	comms/core/peers.h comms/core/processor.h comms/core/sanitizer.h comms/core/sessions.h \
 	comms/core/state.c comms/core/symmetric_checks.c comms/core/system.h comms/core/wake.c
 # nodes: which PEs share a node, and where nodes are in the torus.
-libtorushmem_la_SOURCES += comms/nodes/find_torus.c comms/nodes/find_torus.h comms/nodes/group.h \
+libtorushmem_la_SOURCES += comms/nodes/costs.c comms/nodes/costs.h comms/nodes/find_torus.c comms/nodes/find_torus.h comms/nodes/group.h \
 	comms/nodes/job_torus.c comms/nodes/job_torus.h comms/nodes/levels.c comms/nodes/levels.h \
 	comms/nodes/nodes.c comms/nodes/nodes.h
 # observe: counters, traces, link loads, cables.

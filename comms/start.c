@@ -10,9 +10,10 @@
 #include "comms/ops/fault.h"
 #include "comms/core/peers.h"
 #include "comms/ops/reorder.h"
-#include "comms/plans/commands.h"
 #include "comms/nodes/find_torus.h"
 #include "comms/nodes/job_torus.h"
+#include "comms/plans/commands.h"
+#include "comms/nodes/costs.h"
 #include "comms/groups/numa.h"
 #include "comms/net/networks.h"
 #include "comms/observe/cables.h"
@@ -180,6 +181,7 @@ void comms_start(void)
 	numa_start();
 	if (network_needed())
 		start_network(); /* before publish: what it needs of others is part of what is published */
+	comms_costs_start(comms_network_name());
 	comms.quiets = comms.network || comms.checks;
 	comms_events_start();
 	publish();

@@ -2,6 +2,7 @@
 # Small programs to read and to run. Built in the tree as a user would build them, and installed as text.
 
 EXAMPLES = \
+	examples/costs \
 	examples/globals \
 	examples/harvest \
 	examples/heat \
@@ -24,6 +25,7 @@ examples_stencil_LDADD = libtorushmem.la -lm
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	examples/Makefile \
+	examples/costs.c \
 	examples/globals.c \
 	examples/harvest.c \
 	examples/halo.h \

@@ -20,15 +20,16 @@
 #include <string.h>
 
 #include "comms/collectives/torus_alltoall.h"
+#include "comms/collectives/torus_links_alltoall.h"
 #include "comms/nodes/job_torus.h"
+#include "comms/nodes/costs.h"
 
 #define PIECE_FOR_ALL (256UL << 10)
-/* bytes that a node sends in all: beyond, sending bytes twice costs more than more messages */
-#define COMBINED_UP_TO 65536
-/* the same: below, messages from neighbour to neighbour cost more than the bytes that they save */
-#define LINKS_FROM 32768
+/* Limits for what a node sends in all, in messages that latency and rate of the network balance (torus_balanced_bytes). */
+#define LINES_UP_TO 4 /* beyond, sending bytes twice costs more than more messages */
+#define LINKS_FROM 2  /* below, messages from neighbour to neighbour cost more than the bytes that they save */
 
-static enum { AUTO, DIRECT, TORUS, LINES, LINKS } alltoall_algorithm;
+static enum alltoall_algorithm { AUTO, DIRECT, TORUS, LINES, LINKS } alltoall_algorithm;
 
 void api_alltoalls_start(void)
 {
@@ -231,88 +232,90 @@ static bool nodes_are_alike(const struct comms_levels *levels)
 	return true;
 }
 
-/*
- * The members agree whether the blocks go along the lines of the torus. A collective: it may measure the links. If a
- * node has several members, windows hold what it sends.
- */
-static void agree_on_lines(struct alltoall *a)
-{
-	const struct set *set = a->set;
-	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1,
-	       each = members * members * a->bytes;
-	const struct torus_topology *topology;
-
-	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || alltoall_algorithm == LINKS ||
-	    !nodes_are_alike(set->group->levels))
-		return;
-	if (alltoall_algorithm == TORUS && each * (size_t)set->group->size / members > COMBINED_UP_TO)
-		return;
-	if (alltoall_algorithm == AUTO &&
-	    (each * (size_t)set->group->size / members > COMBINED_UP_TO || torus_job_logical(comms_ensure_torus())))
-		return;
-	set_prepare_topology(set);
-	topology = set->team->topology;
-	if (!topology || torus_exchange_most(topology) == 0)
-		return;
-	if (alltoall_algorithm == AUTO && torus_direct_seconds(&topology->sites.shape, each, 1, &topology->costs) <
-						  torus_lines_seconds(&topology->sites.shape, each, &topology->costs))
-		return;
-	a->topology = topology;
-	a->exchanged = set->team->exchanges;
-	set->team->exchanges += (each + torus_exchange_most(topology) - 1) / torus_exchange_most(topology);
-}
-
-/* On the torus of a team that has been prepared. */
-static bool lines_are_faster(const struct alltoall *a, size_t members)
+/* The algorithm that takes least, by the model: on a torus whose nodes have so many members each. */
+static enum alltoall_algorithm fastest(const struct alltoall *a, size_t members, bool lines, bool links, bool windows)
 {
 	const struct torus_topology *topology = a->set->team->topology;
+	const struct torus_shape *shape = &topology->sites.shape;
+	struct torus_costs by_routes = torus_topology_route_costs(topology);
 	size_t each = members * members * a->bytes;
+	double least = torus_direct_seconds(shape, each, windows ? 1 : (int)(members * members), &by_routes), seconds;
+	enum alltoall_algorithm best = DIRECT;
 
-	return topology->whole && !a->strided && torus_exchange_most(topology) > 0 &&
-	       members * a->bytes * (size_t)a->set->group->size <= COMBINED_UP_TO &&
-	       torus_lines_seconds(&topology->sites.shape, each, &topology->costs) <
-		       torus_links_seconds(&topology->sites.shape, topology->lines, each, &topology->costs);
+	seconds = lines ? torus_lines_seconds(shape, each, &topology->costs) : 0;
+	if (lines && seconds <= least) {
+		best = LINES;
+		least = seconds;
+	}
+	seconds = links ? torus_links_seconds(shape, topology->lines, each, &topology->costs) : 0;
+	return links && seconds < least ? LINKS : best;
 }
 
 /*
- * A collective: the first call measures the links of the torus, and later ones may check its cables.
- *
- * Little data is for other algorithms, unless this one is forced, or a cable of the team is known to be dead or slow, which they do not avoid,
- * or its elements lie apart: the others pack those piece by piece, between barriers.
+ * The members agree on an algorithm: a collective, whose first call measures the links of the torus, and whose later calls
+ * may check its cables. Direct messages and lines are for little, where links cost more messages than they save bytes. But
+ * neither avoids a cable that is dead or slow, and elements that lie apart go the direct way piece by piece, between
+ * barriers.
  */
-static bool agree_on_links(const struct alltoall *a)
+static enum alltoall_algorithm agree_on_algorithm(const struct alltoall *a)
 {
 	const struct set *set = a->set;
-	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1;
-	bool flawed = set->team && set->team->topology && !set->team->topology->whole,
-	     little = !flawed && !a->strided && members * a->bytes * (size_t)set->group->size <= LINKS_FROM;
+	const struct comms_levels *levels = set->group->levels;
+	size_t members = levels ? (size_t)node_size(levels, 0) : 1,
+	       sent = members * a->bytes * (size_t)set->group->size;
+	size_t balanced = torus_balanced_bytes(comms_costs_between_nodes());
+	bool windows = !levels || fits_windows(levels, set->group->size, a->bytes), lines, links;
+	struct torus_topology *topology;
 
-	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || alltoall_algorithm == LINES ||
-	    (alltoall_algorithm != LINKS && little) || !nodes_are_alike(set->group->levels))
-		return false;
-	return set_agree_on_links(set, a->dest, a->source, a->bytes, alltoall_algorithm != AUTO) &&
-	       (alltoall_algorithm != AUTO || !lines_are_faster(a, members));
+	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT ||
+	    (alltoall_algorithm == AUTO && torus_job_logical(comms_ensure_torus())) || !nodes_are_alike(levels))
+		return DIRECT;
+	set_prepare_topology(set);
+	topology = set->team->topology;
+	if (!topology)
+		return DIRECT;
+	set_check_cables_before(set, sent);
+	lines = windows && !a->strided && torus_exchange_most(topology) > 0;
+	links = set_reaches_all_here(set, a->dest, a->source) && torus_links_alltoall_most(topology) > 0;
+	if (alltoall_algorithm == LINES)
+		return lines ? LINES : DIRECT;
+	if (alltoall_algorithm == LINKS)
+		return links ? LINKS : DIRECT;
+	lines = lines && sent <= LINES_UP_TO * balanced;
+	links = links && (!topology->whole || a->strided || sent > LINKS_FROM * balanced);
+	if (alltoall_algorithm == TORUS)
+		return links ? LINKS : lines ? LINES : DIRECT;
+	return fastest(a, members, lines, links, windows);
+}
+
+static void take_lines(struct alltoall *a)
+{
+	size_t members = a->set->group->levels ? (size_t)node_size(a->set->group->levels, 0) : 1;
+	size_t each = members * members * a->bytes, most = torus_exchange_most(a->set->team->topology);
+
+	a->topology = a->set->team->topology;
+	a->exchanged = a->set->team->exchanges;
+	a->set->team->exchanges += (each + most - 1) / most;
 }
 
 static void alltoall_of_blocks(struct alltoall *a)
 {
 	const struct set *set = a->set;
+	enum alltoall_algorithm algorithm;
 
 	comms_group_prepare(set->group);
-	if (agree_on_links(a)) {
+	algorithm = agree_on_algorithm(a);
+	if (algorithm == LINKS) {
 		set_alltoall_by_links(set,
 				      &(struct set_blocks){a->dest, a->source, a->bytes, a->bytes, a->bytes, a->bytes});
 		return;
 	}
+	if (algorithm == LINES)
+		take_lines(a);
 	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, a->bytes)) {
-		agree_on_lines(a);
 		a->number = ++set->team->alltoalls;
 		alltoall_by_nodes(a);
-		return;
-	}
-	if (!set->group->levels)
-		agree_on_lines(a);
-	if (a->topology)
+	} else if (a->topology)
 		alltoall_on_torus(a, a->source, a->dest, a->bytes);
 	else
 		set_exchange_blocks(set, a->dest, a->source, a->bytes, a->bytes);
@@ -417,7 +420,7 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, struct
 	comms_group_prepare(set->group);
 	if (dst == 1 && sst == 1)
 		alltoall_of_blocks(&a);
-	else if (agree_on_links(&a))
+	else if (agree_on_algorithm(&a) == LINKS)
 		set_alltoall_by_links(set, &(struct set_blocks){dest, source, a.bytes, size, x.dst, x.sst});
 	else if (set->team && !set->group->on_node && window > size)
 		exchange_windows(&x, window);

@@ -93,33 +93,10 @@ static size_t node_block_bytes(const struct set *set, size_t bytes)
 	return members * members * bytes;
 }
 
-/*
- * All nodes have the same number of members (the caller has checked), and a leader reaches its
- * members' memory. If a cable is dead or slow, the schedule avoids it, while direct messages use it
- * or go round it.
- */
-bool set_agree_on_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced)
+bool set_reaches_all_here(const struct set *set, const void *dest, const void *source)
 {
-	struct torus_topology *topology;
-	struct torus_costs by_routes;
-	size_t each;
-
-	if (set->group->levels &&
-	    (!comms_shared(comms_find_segment(dest)) || !comms_shared(comms_find_segment(source))))
-		return false;
-	each = node_block_bytes(set, bytes);
-	if (!forced && torus_job_logical(comms_ensure_torus()))
-		return false;
-	set_prepare_topology(set);
-	topology = set->team->topology;
-	if (!topology)
-		return false;
-	set_check_cables_before(set, each * (size_t)topology->sites.nodes);
-	if (torus_links_alltoall_most(topology) == 0)
-		return false;
-	by_routes = torus_topology_route_costs(topology);
-	return forced || torus_links_seconds(&topology->sites.shape, topology->lines, each, &topology->costs) <
-				 torus_direct_seconds(&topology->sites.shape, each, (int)(each / bytes), &by_routes);
+	return !set->group->levels ||
+	       (comms_shared(comms_find_segment(dest)) && comms_shared(comms_find_segment(source)));
 }
 
 static void exchange_by_links(struct node_blocks *blocks)

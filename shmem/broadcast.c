@@ -18,15 +18,12 @@
 
 #include "comms/core/copy.h"
 #include "comms/nodes/job_torus.h"
+#include "comms/nodes/costs.h"
 
-#define PUSH_ON_NODE 2048
-#define PUSH_AFAR 16384
-#define PUSH_AFAR_MOST (256UL << 10)
 #define SEGMENT_LEAST (16UL << 10)
 #define SEGMENT_MOST (128UL << 10)
 #define SEGMENTS 4
-#define TREES_LEAST 16384 /* bytes; with fewer, several trees are never worth trying */
-#define FLAT_AT_MOST 4	  /* members of a node that one notifies by itself */
+#define FLAT_AT_MOST 4 /* members of a node that one notifies by itself */
 
 /* The kinds of trees in the order of enum torus_trees. */
 static enum { AUTO, TREE, PULL, TORUS, TORUS_KIND } broadcast_algorithm;
@@ -269,11 +266,8 @@ static bool pushes(const struct set *set, size_t bytes)
 	if (broadcast_algorithm == TREE || broadcast_algorithm == PULL)
 		return broadcast_algorithm == TREE;
 	if (set->group->on_node)
-		return bytes <= PUSH_ON_NODE;
-	return bytes <= PUSH_AFAR ||
-	       (bytes <= PUSH_AFAR_MOST &&
-		torus_binomial_seconds(nodes, bytes, &torus_costs_usual) <
-			torus_chain_seconds(nodes, bytes, segment_for(bytes), &torus_costs_usual));
+		return bytes <= torus_balanced_bytes(comms_costs_on_node());
+	return torus_tree_beats_chain(nodes, bytes, segment_for(bytes), comms_costs_between_nodes());
 }
 
 /* The node of a member, by number. */
@@ -291,7 +285,8 @@ struct set_trees set_agree_on_broadcast_trees(const struct set *set, size_t byte
 
 	if (broadcast_algorithm == TREE || broadcast_algorithm == PULL || set->group->on_node)
 		return trees;
-	if (broadcast_algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_ensure_torus())))
+	if (broadcast_algorithm == AUTO && (!torus_several_trees_may_pay(bytes, comms_costs_between_nodes()) ||
+					    torus_job_logical(comms_ensure_torus())))
 		return trees;
 	set_prepare_topology(set);
 	topology = set->team->topology;

@@ -237,12 +237,8 @@ void set_push_blocks(const struct set *set, char *dest, const char *source, size
  */
 void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
 
-/*
- * The members agree whether an alltoall goes from neighbour to neighbour on the team's torus: it is faster than from
- * each to each, or it is forced and possible. A collective like set_agree_on_broadcast_trees; nodes have equal numbers
- * of members.
- */
-bool set_agree_on_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced);
+/* Whether a leader can load and store the data of the members of its node. */
+bool set_reaches_all_here(const struct set *set, const void *dest, const void *source);
 /* A block for each member: the size of an element, and the distance between elements. */
 struct set_blocks {
 	char *dest;
@@ -250,6 +246,10 @@ struct set_blocks {
 	size_t bytes; /* of all elements of a block */
 	size_t size, dst, sst;
 };
+/*
+ * Alltoall from neighbour to neighbour on the team's torus. All nodes have as many members, and set_reaches_all_here. Where a
+ * cable is dead or slow, the links are those of the torus without it, while direct messages go over it or round it.
+ */
 void set_alltoall_by_links(const struct set *set, const struct set_blocks *blocks);
 
 /* The bitwise and of the members' values, except for the last bit. */

@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/nodes/job_torus.h"
 #include "comms/collectives/torus_allgather.h"
-
-#define RING_FROM (512UL << 10) /* bytes of a whole dest */
-#define TREES_FROM 65536	/* the same */
+#include "comms/nodes/job_torus.h"
+#include "comms/nodes/costs.h"
 
 /* TREES is for a torus with a flaw, and no value of the setting. */
 static enum gather_algorithm { AUTO, IN_ROUNDS, RING, TORUS, LINES, TREES } gather_algorithm;
@@ -113,7 +111,7 @@ static bool takes_trees(const struct set *set, const struct layout *layout, int 
 {
 	bool forced = gather_algorithm == TORUS;
 
-	if (!takes_all(set, layout) || (!forced && layout_bytes(layout) < TREES_FROM))
+	if (!takes_all(set, layout))
 		return false;
 	*broadcasts = gather_trees_pay(set, layout, set->team->topology, forced);
 	return *broadcasts > 0;
@@ -123,6 +121,7 @@ static bool takes_trees(const struct set *set, const struct layout *layout, int 
 static enum gather_algorithm agree_on_gather(const struct set *set, const struct layout *layout, int *broadcasts)
 {
 	const struct torus_topology *topology = NULL;
+	int nodes;
 
 	if (gather_algorithm == IN_ROUNDS || gather_algorithm == RING)
 		return gather_algorithm;
@@ -140,7 +139,8 @@ static enum gather_algorithm agree_on_gather(const struct set *set, const struct
 		return choose_on_torus(set, layout);
 	if (topology && gather_algorithm == TORUS && gathers_on_torus(set, layout))
 		return TORUS;
-	return layout_bytes(layout) < RING_FROM ? IN_ROUNDS : RING;
+	nodes = set->group->levels ? set->group->levels->leaders.size : set->group->size;
+	return torus_rounds_beat_ring(nodes, layout_bytes(layout), comms_costs_between_nodes()) ? IN_ROUNDS : RING;
 }
 
 /* Returns how many runs there are with those of one more node. */

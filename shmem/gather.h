@@ -57,8 +57,8 @@ struct torus_gathering_run gather_next_run(const struct comms_levels *levels, co
 					   int end);
 
 /*
- * For a torus that is not whole: the number of broadcasts in which trees do it, if they are faster
- * than one ring, or forced; otherwise 0.
+ * On a torus that is not whole: the number of broadcasts in which the trees do it, if they are
+ * faster than rounds and one ring, or forced; otherwise 0.
  */
 int gather_trees_pay(const struct set *set, const struct layout *layout, struct torus_topology *topology, bool forced);
 /* Call on node leaders only. Uses one number of the torus' collectives per broadcast. */

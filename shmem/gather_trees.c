@@ -38,6 +38,8 @@ int gather_trees_pay(const struct set *set, const struct layout *layout, struct 
 {
 	int nodes = topology->sites.nodes, count;
 	size_t bytes = layout_bytes(layout);
+	double ring = torus_ring_seconds(nodes, bytes, &topology->costs),
+	       rounds = torus_rounds_seconds(nodes, bytes, &topology->costs);
 	struct torus_tree_choice trees;
 	struct torus_task task = {0};
 
@@ -46,7 +48,7 @@ int gather_trees_pay(const struct set *set, const struct layout *layout, struct 
 	count = count_broadcasts(set, layout, nodes);
 	task.bytes = bytes / (size_t)count + 1;
 	trees = trees_from(topology, &task, 0);
-	if (trees.trees == 0 || (!forced && torus_ring_seconds(nodes, bytes, &topology->costs) < count * trees.seconds))
+	if (trees.trees == 0 || (!forced && (ring < rounds ? ring : rounds) < count * trees.seconds))
 		return 0;
 	return count;
 }

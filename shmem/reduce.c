@@ -14,11 +14,12 @@
 #include <stdlib.h>
 
 #include "comms/core/copy.h"
-#include "comms/nodes/job_torus.h"
 #include "comms/collectives/torus_allreduce.h"
+#include "comms/nodes/job_torus.h"
+#include "comms/nodes/costs.h"
 
-#define DOUBLED_UP_TO \
-	512 /* bytes, between PEs with a processor each: beyond it, two barriers cost less than the lines that cross */
+/* Doubling takes a byte through a slot, which costs so many times what parts cost, which read it where it lies and need two barriers. */
+#define SLOTTED 4
 #define WINDOW (256UL << 10) /* bytes of another's data at a time, where it cannot be read in place */
 #define STRIP 8192	     /* bytes combined at a time, while they are in the nearest cache */
 
@@ -211,7 +212,9 @@ static bool uses_doubling(const struct comms_group *group, size_t bytes)
 {
 	if (reduce_algorithm == DOUBLING || reduce_algorithm == PARTS)
 		return reduce_algorithm == DOUBLING;
-	return bytes <= (group->on_node && !group->oversubscribed ? DOUBLED_UP_TO : ROW_BYTES);
+	if (group->on_node && !group->oversubscribed)
+		return bytes <= torus_balanced_bytes(comms_costs_on_node()) / SLOTTED;
+	return bytes <= ROW_BYTES;
 }
 
 static bool shared_here(const void *dest, const void *source)

@@ -67,7 +67,7 @@ static void measure_links(const struct set *set, struct torus_topology *topology
 {
 	bool leads = topology->pe[topology->me] == set_pe(set, set->group->me);
 	struct link_times times = {0};
-	double usual = torus_costs_usual.forward + 2 * torus_costs_usual.handle, word;
+	double usual = topology->costs.forward + 2 * topology->costs.handle, word;
 
 	torus_area_clear(team_torus(set->team));
 	if (leads)

@@ -9,7 +9,7 @@
 void peers_start(void);
 /*
  * Publishes what other PEs need to reach this one; memory and network must be ready. Returns when
- * all PEs have published. torus: on PE 0, the result of comms/topology/discover_torus.h, or NULL.
+ * all PEs have published. torus: on PE 0, the result of comms/nodes/find_torus.h, or NULL.
  */
 void peers_publish(uint64_t agreement, const char *torus);
 /* The torus text that PE 0 published; the caller frees it. NULL: none. */

@@ -5,6 +5,7 @@
 
 #include "groups.h"
 #include "comms/nodes/job_torus.h"
+#include "comms/nodes/costs.h"
 #include "rte/rte.h"
 
 #define SEARCHED_FOR (256UL << 10) /* bytes; for less, trees by formula are good enough */
@@ -41,7 +42,7 @@ static void fill_topology(struct torus_topology *topology, const struct torus_jo
 		topology->pe[p] = topology->sites.node[p] < 0 ? -1 : comms_group_pe(leaders, topology->sites.node[p]);
 	topology->me = topology->sites.place[my_node];
 	topology->whole = !torus_sites_flawed(&topology->sites);
-	topology->costs = torus_costs_usual;
+	topology->costs = *comms_costs_between_nodes();
 }
 
 /*

@@ -16,7 +16,10 @@
 /* Bytes of a message that leave without waiting, before the next message begins. */
 #define TAKEN_AT_ONCE (256UL << 10)
 
-const struct torus_costs torus_costs_usual = {.forward = 20e-6, .handle = 10e-6, .rate = 1e9};
+size_t torus_balanced_bytes(const struct torus_costs *costs)
+{
+	return (size_t)(costs->forward * costs->rate);
+}
 
 size_t torus_part_begin(size_t bytes, int trees, int t)
 {
@@ -61,6 +64,17 @@ double torus_chain_seconds(int nodes, size_t bytes, size_t segment, const struct
 	return (nodes - 1) * (costs->forward + (double)first / costs->rate) + (double)(bytes - first) / costs->rate;
 }
 
+bool torus_tree_beats_chain(int nodes, size_t bytes, size_t segment, const struct torus_costs *costs)
+{
+	return bytes <= torus_balanced_bytes(costs) ||
+	       torus_binomial_seconds(nodes, bytes, costs) < torus_chain_seconds(nodes, bytes, segment, costs);
+}
+
+bool torus_several_trees_may_pay(size_t bytes, const struct torus_costs *costs)
+{
+	return (double)bytes / costs->rate > costs->handle;
+}
+
 /* Hops from a place to all others, by the shortest ways; on a mesh the average. */
 static double all_hops(const struct torus_shape *shape)
 {
@@ -96,6 +110,25 @@ double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const 
 double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs)
 {
 	return (nodes - 1) * (costs->forward + (double)bytes / (nodes * costs->rate));
+}
+
+/* Messages to the next node share no link; those that go further do. */
+double torus_rounds_seconds(int nodes, size_t bytes, const struct torus_costs *costs)
+{
+	double seconds = 0, each = (double)bytes / nodes;
+
+	for (int have = 1; have < nodes; have = have < nodes - have ? 2 * have : nodes) {
+		int count = have < nodes - have ? have : nodes - have;
+
+		seconds += costs->forward + (have > 1 ? MEETING : 1) * count * each / costs->rate;
+	}
+	return seconds;
+}
+
+/* In a ring each message waits for the one before, so it has to be faster by more than the model may be wrong. */
+bool torus_rounds_beat_ring(int nodes, size_t bytes, const struct torus_costs *costs)
+{
+	return torus_rounds_seconds(nodes, bytes, costs) <= torus_ring_seconds(nodes, bytes, costs) * (1 + SLACK);
 }
 
 /*

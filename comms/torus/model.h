@@ -18,8 +18,11 @@ struct torus_costs {
 	double rate;		/* bytes a second */
 };
 
-/* For nodes whose network is the kernel's, with links of about 10 Gbit/s. */
-extern const struct torus_costs torus_costs_usual;
+/*
+ * A message of this many bytes takes twice as long as an empty one: the latency decides about
+ * shorter messages, the rate about longer ones.
+ */
+size_t torus_balanced_bytes(const struct torus_costs *costs);
 
 struct torus_tree_choice {
 	int trees; /* 0: no trees */
@@ -66,6 +69,21 @@ double torus_binomial_seconds(int nodes, size_t bytes, const struct torus_costs 
 /* Time of a chain of all nodes that forward it in segments. */
 double torus_chain_seconds(int nodes, size_t bytes, size_t segment, const struct torus_costs *costs);
 
+/* Whether a broadcast is faster down a binomial tree than along such a chain. */
+bool torus_tree_beats_chain(int nodes, size_t bytes, size_t segment, const struct torus_costs *costs);
+
+/*
+ * Whether several trees that share no link may be faster than one. Each costs a node at least one
+ * more message.
+ */
+bool torus_several_trees_may_pay(size_t bytes, const struct torus_costs *costs);
+
+/*
+ * Whether an all-gather of this many bytes in all is faster in rounds, each with a node twice as
+ * far, than along one ring of all nodes.
+ */
+bool torus_rounds_beat_ring(int nodes, size_t bytes, const struct torus_costs *costs);
+
 /*
  * Time of an all-reduce in which each node combines a part of everybody's data and then fetches the
  * others' parts.
@@ -73,9 +91,11 @@ double torus_chain_seconds(int nodes, size_t bytes, size_t segment, const struct
 double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 
 /*
- * Time of an all-gather of this many bytes in all: along one ring of all nodes; in rounds along one
- * axis after the other; and by the ring schedule of all axes (ring_schedule.h).
+ * Time of an all-gather of this many bytes in all: in rounds, each with a node twice as far; along
+ * one ring of all nodes; in rounds along one axis after the other; and by the ring schedule of all
+ * axes (ring_schedule.h).
  */
+double torus_rounds_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
 double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
 double torus_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "comms/nodes/job_torus.h"
+#include "comms/nodes/costs.h"
 #include "shmem/collectives.h"
 
 /* Bytes of a message: smaller ones have left before detours could help. */
@@ -107,7 +108,7 @@ static int list_messages(struct chooser *c)
 
 static void find_detours(struct chooser *c)
 {
-	struct torus_costs costs = torus_costs_usual;
+	struct torus_costs costs = *comms_costs_between_nodes();
 	const struct torus_topology *topology;
 	struct torus_detour_task task = {
 		.sites = &c->job->sites,

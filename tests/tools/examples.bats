@@ -55,6 +55,17 @@ Hello from PE 2 of 3" ]
 	says '^PE 3 received from PE 0: 3, from itself: 303; it counts 0 visitors of its own$'
 }
 
+@test "costs: what messages cost, as a setting that jobs take" {
+	runs 2 costs
+	says '^local:[1-9][0-9]*:[1-9][0-9]*:[1-9][0-9]*$'
+	SHMEM_PATHS=ucx runs 2 costs
+	says '^ucx:[1-9][0-9]*:[1-9][0-9]*:[1-9][0-9]*$'
+	SHMEM_COSTS=$output runs 3 hello
+	run "$OSHRUN" -q -n 3 ./costs
+	[ "$status" -eq 2 ]
+	says '^costs: run it with two PEs, as in oshrun -n 2 ./costs$'
+}
+
 @test "harvest: what others found, from memory of their own" {
 	for paths in local,ucx ucx; do
 		SHMEM_PATHS=$paths runs 3 harvest

@@ -370,7 +370,7 @@ rows_with_values()
 		unset "$name"
 	done <<<"$rows"
 	# The bounds of all rows are tested by tests/unit/settings.c.
-	for pair in TORUS=4x:4x TRACE_EVENTS=0:'at least 1' SPIN=some:'auto or a number of polls' \
+	for pair in TORUS=4x:4x COSTS=ucx:'give path:latency:interval:rate' TRACE_EVENTS=0:'at least 1' SPIN=some:'auto or a number of polls' \
 		FAILURE_SECONDS=99999999999999999999:'at most 100000'; do
 		export "SHMEM_${pair%%:*}"
 		fails none '^torushmem: PE 0: shmem_init: ' "SHMEM_${pair%%:*}" "${pair#*:}"

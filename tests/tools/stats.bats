@@ -79,6 +79,36 @@ row()
 	[[ "$output" =~ 'memory for each connected peer: least '[1-9][0-9]+', median '[1-9][0-9]+', most '[1-9][0-9]+' bytes' ]]
 }
 
+# collected COSTS: how many messages and flags each of four nodes sends, at least, to collect 8 KiB of each ten times.
+collected()
+{
+	run "$OSHRUN" -q -n 4 env SHMEM_STATS=yes SHMEM_NODE_PES=1 SHMEM_COSTS="$1" ./collected
+	[ "$status" -eq 0 ] || return
+	row inside | cut -d' ' -f2
+}
+
+# In rounds a node sends two messages, along a ring three, which are shorter.
+@test "SHMEM_COSTS: the algorithm follows what messages cost" {
+	cat >collected.c <<'END'
+#include <shmem.h>
+
+static char all[4 * 8192], mine[8192];
+
+int main(void)
+{
+	shmem_init();
+	for (int i = 0; i < 10; i++)
+		shmem_fcollectmem(SHMEM_TEAM_WORLD, all, mine, sizeof mine);
+	shmem_finalize();
+	return 0;
+}
+END
+	"$OSHCC" collected.c -o collected
+	[ "$(collected '')" -eq 40 ]
+	[ "$(collected ucx:20000:10000:1000,ofi:1:1:1)" -eq 40 ]
+	[ "$(collected local:1:1:1,ucx:10:10:1000)" -eq 60 ]
+}
+
 @test "memory that shrinks while UCX connects is counted as none" {
 	cat >shrinks.c <<'END'
 #include <malloc.h>

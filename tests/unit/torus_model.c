@@ -12,6 +12,8 @@
 #include "tests/lib/tori.h"
 #include "tests/lib/unit.h"
 
+static const struct torus_costs usual_costs = {.forward = 20e-6, .handle = 10e-6, .rate = 1e9};
+
 static char text[TORUS_TEXT];
 
 static void check_parts(void)
@@ -59,7 +61,7 @@ static void check_rings(void)
 	static const char *const shapes[] = {"8", "12", "4x4", "3x3x3", "8x8x8"};
 
 	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-		struct torus_costs costs = torus_costs_usual;
+		struct torus_costs costs = usual_costs;
 		struct torus_shape shape;
 		double least;
 
@@ -104,7 +106,7 @@ static int most_on_a_link(const struct torus_shape *shape, enum torus_trees kind
 static void check_both_directions(void)
 {
 	static const char *const shapes[] = {"3x3x3", "4x4", "2x3x4", "5mx3", "4mx4m", "2dx3", "7", "7m", "2"};
-	struct torus_costs costs = torus_costs_usual;
+	struct torus_costs costs = usual_costs;
 
 	costs.rate = 2.5e6;
 	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -154,7 +156,7 @@ static void check_known(void)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct torus_costs costs = torus_costs_usual;
+		struct torus_costs costs = usual_costs;
 		struct torus_tree_choice choice;
 		struct torus_shape shape;
 
@@ -181,15 +183,51 @@ static void check_chain(void)
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		size_t segment = rows[i].bytes < 1 << 20 ? rows[i].bytes / 8 : 1 << 17;
-		double chain = torus_chain_seconds(rows[i].nodes, rows[i].bytes, segment, &torus_costs_usual);
-		double tree = torus_binomial_seconds(rows[i].nodes, rows[i].bytes, &torus_costs_usual);
+		double chain = torus_chain_seconds(rows[i].nodes, rows[i].bytes, segment, &usual_costs);
+		double tree = torus_binomial_seconds(rows[i].nodes, rows[i].bytes, &usual_costs);
 
 		EXPECT((chain < tree) == rows[i].chain, "%d nodes, %zu bytes: chain %g s, tree %g s", rows[i].nodes,
 		       rows[i].bytes, chain, tree);
 	}
-	EXPECT(torus_chain_seconds(5, 100, 8192, &torus_costs_usual) ==
-		       4 * (torus_costs_usual.forward + 100 / torus_costs_usual.rate),
+	EXPECT(torus_chain_seconds(5, 100, 8192, &usual_costs) == 4 * (usual_costs.forward + 100 / usual_costs.rate),
 	       "less than a segment goes as one");
+}
+
+/*
+ * Where one algorithm of a network without a torus ends and the next begins: the last size, of powers of two, that goes
+ * down a tree, and of an all-gather the last block that goes in rounds. Faster messages move both down, faster links up.
+ */
+static void check_crossings(void)
+{
+	static const struct {
+		int nodes;
+		double latency_us, rate_mb;
+		size_t tree, rounds;
+	} rows[] = {
+		{2, 20, 1000, 16 << 10, 1 << 20},     {4, 20, 1000, 32 << 10, 64 << 10},
+		{8, 20, 1000, 128 << 10, 64 << 10},   {8, 2, 1000, 32 << 10, 8 << 10},
+		{4, 20, 10000, 256 << 10, 512 << 10},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct torus_costs costs = {rows[i].latency_us * 1e-6, rows[i].latency_us * 5e-7,
+					    rows[i].rate_mb * 1e6};
+		size_t tree = 0, rounds = 0;
+
+		for (size_t bytes = 8; bytes <= 1 << 20; bytes *= 2) {
+			size_t segment = bytes / 4 < 16384 ? 16384 : bytes / 4 < 131072 ? bytes / 4 : 131072;
+
+			if (torus_tree_beats_chain(rows[i].nodes, bytes, segment, &costs))
+				tree = bytes;
+			if (torus_rounds_beat_ring(rows[i].nodes, bytes * (size_t)rows[i].nodes, &costs))
+				rounds = bytes;
+		}
+		EXPECT(tree == rows[i].tree && rounds == rows[i].rounds,
+		       "%d nodes, %g us, %g MB/s: trees up to %zu, rounds up to %zu", rows[i].nodes, rows[i].latency_us,
+		       rows[i].rate_mb, tree, rounds);
+	}
+	EXPECT(!torus_several_trees_may_pay(8192, &usual_costs) && torus_several_trees_may_pay(16384, &usual_costs),
+	       "trees that share no link: not from 16 KiB on");
 }
 
 /* In each step every link carries one segment that its node had before. Returns the number of steps. */
@@ -307,7 +345,7 @@ static void check_gather(void)
 
 int main(void)
 {
-	struct torus_costs costs = torus_costs_usual;
+	struct torus_costs costs = usual_costs;
 	struct torus_shape shape;
 
 	check_parts();
@@ -316,6 +354,7 @@ int main(void)
 	check_both_directions();
 	check_first_segments();
 	check_chain();
+	check_crossings();
 	check_alltoall();
 	check_gather();
 	for (int i = 0; i < 300; i++) {
