@@ -82,8 +82,9 @@ static struct fi_info *find_provider(char problem[OFI_PROBLEM])
  * Finds a provider with what we ask of libfabric unless the user set its variable. libfabric reads
  * these at its first call; what the program starts need not inherit them.
  *
- * FI_OFI_RXM_BUFFER_SIZE  ofi_rxm makes 2048 such buffers at once, and writes to each. Messages use
+ * FI_OFI_RXM_BUFFER_SIZE  ofi_rxm makes 2048 such buffers or more, and writes to each. Messages use
  *                         them, and here only atomics of one word become messages
+ * FI_TCP_MAX_RX_SIZE      tcp of libfabric 2 makes as many, for the same messages
  * FI_PROVIDER             verbs looks through all symbols of the kernel when it is asked; it has
  *                         nothing to offer where there is no such device
  */
@@ -94,6 +95,7 @@ static struct fi_info *find_with_settings(char problem[OFI_PROBLEM])
 		bool wanted;
 	} choices[] = {
 		{"FI_OFI_RXM_BUFFER_SIZE", "2048", true},
+		{"FI_TCP_MAX_RX_SIZE", "2048", true},
 		{"FI_PROVIDER", "^verbs", access("/sys/class/infiniband", F_OK) != 0},
 	};
 	enum { CHOICES = sizeof choices / sizeof choices[0] };
