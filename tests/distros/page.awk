@@ -134,6 +134,7 @@ END {
 	print ""
 	print "No release has a UCX without thread support, which is UCX\047s own default. UCX 1.13.1 built so, and"
 	print "1.23.0~rc1 of sid on trixie whose workers took no locks ([how](testing.md)), passed all tests of the"
-	print "API on ucx-tcp, ucx-shm and mixed on 2026-11-27, 291 each."
+	print "API on ucx-tcp, ucx-shm and mixed on 2026-11-27, 291 each. Thirteen runs of threads,"
+	print "contexts and channels with the former were without a report of the thread sanitizer."
 	printf "%s", text
 }
