@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The plots of docs/performance. report.py sets data, a folder with a file of columns for each curve or
-# row of bars, and plot, the picture that is wanted.
+# row of bars, plot, the picture that is wanted, and other, the name of the other library.
 
 set encoding utf8
 set datafile separator "\t"
@@ -21,7 +21,7 @@ TIMES = 'set logscale xy; set ylabel "time"; set ytics ("1 ns" 1, "10 ns" 10, "1
 SIZES = 'set xrange [4:1.5e8]; set xlabel "size of the message"; \
 	set xtics ("8 B" 8, "256 B" 256, "8 KiB" 8192, "256 KiB" 262144, "8 MiB" 8388608)'
 OURS = 'using 1:2 with linespoints linetype 1 title "torushmem"'
-OTHER = 'using 1:3 with linespoints linetype 2 title "Open MPI"'
+OTHER = 'using 1:3 with linespoints linetype 2 title other'
 FLOOR = 'using 1:4 with lines linetype 3 title "floor"'
 
 if (plot eq "put") {
@@ -50,7 +50,7 @@ if (plot eq "pes") {
 	set terminal svg size 760,340 font "sans-serif,13" background "#ffffff"
 	set multiplot layout 1,2
 	@TIMES
-	set xlabel "PEs on 2 processors"
+	set xlabel "PEs"
 	set xtics (2, 4, 8, 16, 64, 256)
 	set xrange [1.5:400]
 	set title "start and end of a program"

@@ -98,9 +98,11 @@ def wanted(key):
                for _, g, m, v, axis in CURVES)
 
 
+TITLES = {"openmpi": "Open MPI"}
+
+
 def answers(table, others):
-    title = {"openmpi": "Open MPI"}
-    lines = ["| what | torushmem |" + "".join(" %s | its time / ours |" % title.get(o, o) for o in others),
+    lines = ["| what | torushmem |" + "".join(" %s | its time / ours |" % TITLES.get(o, o) for o in others),
              "|---|---|" + "---|---|" * len(others)]
     for words, key in ANSWERS:
         row = table.get(key)
@@ -201,12 +203,14 @@ def tidy(svg):
     return re.sub(r'(class="gridline".*)\n', r"\1", svg).strip() + "\n"
 
 
-def draw(plot, files, output):
+def draw(plot, files, others, output):
     with tempfile.TemporaryDirectory() as work:
         for name, text in files.items():
             with open(work + "/" + name, "w", encoding="utf-8") as file:
                 file.write(text)
-        drawn = subprocess.run(["gnuplot", "-e", "data = '%s/'; plot = '%s'" % (work, plot), HERE + "/plots.gp"],
+        other = TITLES.get(others[0], others[0]) if others else "no other"
+        variables = "data = '%s/'; plot = '%s'; other = '%s'" % (work, plot, other)
+        drawn = subprocess.run(["gnuplot", "-e", variables, HERE + "/plots.gp"],
                                stdout=subprocess.PIPE, check=True, encoding="utf-8").stdout
     with open(output, "w", encoding="utf-8") as file:
         file.write(tidy(drawn) + stamp_of(files))
@@ -247,7 +251,7 @@ def do_plots(top, table, others, check):
             print("%s: not drawn from what the tables have; run make figures" % name)
             good = False
         else:
-            draw(plot, files, os.path.join(top, name))
+            draw(plot, files, others, os.path.join(top, name))
             print(name + " changed")
     return good
 
@@ -300,7 +304,7 @@ def write_page(table_file, page):
     for plot in OF_COMPARISON:
         files = data_of(plot, "", table, others)
         if all(f.strip() for f in files.values()):
-            draw(plot, files, "%s/%s.svg" % (folder, plot))
+            draw(plot, files, others, "%s/%s.svg" % (folder, plot))
         else:
             text = re.sub(r"!\[.*\]\(performance/%s.svg\)\n" % plot, "", text)
     with open(page, "w", encoding="utf-8") as file:
