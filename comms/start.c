@@ -152,10 +152,10 @@ static void start_memory(void)
 	peers_start(); /* before the heap, which is shared if other PEs are on this node */
 	comms.segments[COMMS_GLOBALS] = (struct comms_segment){globals.start, globals.size, globals.fd};
 	memory_make_heap();
-	comms.n_pes = rte.n_pes; /* from here on addresses can be checked */
+	comms.n_pes = rte.n_pes; /* addresses can be checked from now on */
 }
 
-/* All that others ask of this PE is known now, so they may reach it when this is over. */
+/* This PE now knows everything that others ask for, so they may connect to it when this returns. */
 static void publish(void)
 {
 	char *torus = comms.pe == 0 ? comms_find_torus() : NULL;
@@ -166,7 +166,7 @@ static void publish(void)
 	comms_connect(comms.pe);
 }
 
-/* comms_stop goes back by the same steps, in the opposite order. */
+/* comms_stop undoes these steps in the opposite order. */
 void comms_start(void)
 {
 	comms.pe = rte.pe;
@@ -176,21 +176,24 @@ void comms_start(void)
 	hang_start();	  /* before the first wait for others, so that a PE that hangs below can be asked about it */
 	counters_start(); /* calls that are counted or recorded are not quick */
 	comms.quick_pes = comms.quick_atomic_pes = comms.observed || comms.checks ? 0 : comms.n_pes;
-	wait_start(); /* in the heap: other PEs read there whether the node is oversubscribed */
+	wait_start(); /* after the heap, where other PEs read whether the node is oversubscribed */
 	comms_lists_start();
 	numa_start();
+	/* Before publishing, because the published data includes the network's. */
 	if (network_needed())
-		start_network(); /* before publish: what it needs of others is part of what is published */
+		start_network();
 	comms_costs_start(comms_network_name());
 	comms.quiets = comms.network || comms.checks;
 	comms_events_start();
 	publish();
-	rte.explain = comms_explain_fault; /* it asks which PE's memory an address is in */
-	comms_torus_start();		   /* what PE 0 found comes with what it has published */
-	counters_start_links();		   /* there is a counter for each link of the torus */
+	/* Needs the peers' memory, to find the PE of an address. */
+	rte.explain = comms_explain_fault;
+	comms_torus_start();	/* PE 0 has published what it found */
+	counters_start_links(); /* there is a counter for each link of the torus */
+	/* Other PEs may send requests from now on, and everything that they need exists. */
 	if (comms.network && comms.network->open)
-		comms.network->open(); /* others may send requests from here on, and all that they need is there */
-	reorder_start();	       /* last: its thread calls the network, and the links are counted */
+		comms.network->open();
+	reorder_start(); /* last: its thread calls the network, and the links are counted */
 }
 
 /* A network ends in step with the networks of the other PEs. */
@@ -220,10 +223,13 @@ static void stop_network(void)
 
 void comms_stop(void)
 {
-	hang_stop(); /* out of turn: the thread that reports reads the memory of other PEs by way of the network */
+	/*
+	 * Not in reverse order: the reporting thread reads other PEs' memory through the network.
+	 */
+	hang_stop();
 	reorder_stop();
 	finish_network();
-	peers_disconnect(); /* what came after the start goes first: connections may use the torus */
+	peers_disconnect(); /* connections first, because they may use the torus */
 	counters_stop_links();
 	cables_stop();
 	comms_torus_stop();

@@ -11,10 +11,11 @@
 #include <string.h>
 
 /*
- * What stands behind the Fortran interface. Everything here is written over the public C routines.
+ * The implementation of the Fortran interface, on top of the public C routines.
  *
- * An array arrives as a C descriptor: address, bytes of an element, and extent and stride of each dimension. A section of it is a row of
- * contiguous runs; two sections of equal size are moved piece by piece, a piece being contiguous in both.
+ * An array arrives as a C descriptor: address, bytes of an element, and extent and stride of each
+ * dimension. A section of it is a row of contiguous runs; two sections of equal size are moved
+ * piece by piece; a piece is contiguous in both.
  *
  * fortran_sections.c  runs and pieces, and checks of arrays
  * fortran_rma.c       puts and gets of sections
@@ -25,8 +26,8 @@
  * fortran_legacy.c    what the routines of OpenSHMEM 1.3's Fortran interface need;
  *                     fortran/legacy.awk makes them of fortran/legacy.def
  *
- * fortran_grid.c, fortran_exchange.c, fortran_plans.c, fortran_rdma.c and fortran_stats.c stand
- * behind the module shmemx.
+ * fortran_grid.c, fortran_exchange.c, fortran_plans.c, fortran_rdma.c and fortran_stats.c implement
+ * the module shmemx.
  */
 
 #define API __attribute__((visibility("default")))

@@ -2,17 +2,20 @@
 /*
  * Alltoall and alltoalls.
  *
- * "direct" has two forms. Members put blocks straight into place on a node, and between nodes if the blocks are not small
- * (set_push_blocks, which the collects use too): every byte has to cross anyway. Nodes gather small blocks, so that one message goes
- * from each leader to each other leader (exchange_parts). All members of a node lay out in
- * their leader's scratch what goes to other nodes, in the order of those; the leader sends each node its part, into a window
- * of the other leader's scratch; and when all parts are there, the members copy their own.
+ * "direct" has two forms. Members put blocks straight into place on a node, and between nodes if
+ * the blocks are not small (set_push_blocks, which the collects use too): every byte has to cross
+ * anyway. Nodes gather small blocks, so that one message goes from each leader to each other leader
+ * (exchange_parts): all members of a node store their data for other nodes in their leader's
+ * scratch, ordered by node. The leader sends each node its part, into a window of the other
+ * leader's scratch. When all parts have arrived, the members copy their own data.
  *
- * On a torus the leaders do this dimension by dimension (comms/collectives/torus_alltoall.h), with as many bytes at a time as there is room for;
- * "torus-lines". Or, if there is much, or a cable is dead or slow, from neighbour to neighbour (alltoall_links.c): "torus-links".
+ * On a torus the leaders do this dimension by dimension (comms/collectives/torus_alltoall.h), with
+ * as many bytes at a time as there is room for: "torus-lines". With more data, or a dead or slow
+ * cable, they do it from neighbour to neighbour (alltoall_links.c): "torus-links".
  *
- * What goes through windows needs no barrier between nodes. There are two sets of windows, used alternately: before a leader sends for alltoall k + 2,
- * it has received this node's part of k + 1, which left after all members here had copied theirs of k.
+ * Data through windows needs no barrier between nodes. Two sets of windows alternate: before a
+ * leader sends for alltoall k + 2, it has received this node's part of k + 1, which left after all
+ * members here had copied their data of k.
  */
 #include "collectives.h"
 

@@ -2,15 +2,17 @@
 /*
  * Broadcast.
  *
- * Small: pushed down a tree, straight into each member's dest, then a word. First between the nodes, where the root
- * leads its node and the leader any other; then on each node. Nobody waits but for its own data, so the
- * root, and with it the parent of a member, may be another one in the next broadcast while a word of this one is
- * still on its way. So each broadcast has a word of its own, chosen by its number; all run a barrier often enough
- * that there is a word for every broadcast that is under way.
+ * Small: pushed down a tree, straight into each member's dest, then a word: first between the
+ * nodes, where the root acts for its node and the leader for any other; then on each node. A member
+ * waits only for its own data. So the root, and with it a member's parent, may change in the next
+ * broadcast while a word of this one is still under way. Each broadcast therefore has its own word,
+ * chosen by its number, and all members run a barrier often enough that every outstanding broadcast
+ * has one.
  *
- * Large: where the nodes are on a torus, down several trees at once that share no link (comms/collectives/tree_collective.c); there a parent waits until
- * its child is ready. On other networks a chain of the nodes, each handing on segment after segment as it comes. On a node all get
- * it at once from the one that has it.
+ * Large: if the nodes are on a torus, down several trees at once that share no link
+ * (comms/collectives/tree_collective.c), in which a parent waits until its child is ready. On other
+ * networks a chain of the nodes, each forwarding segment after segment as it arrives. On a node all
+ * members copy it directly from the one that has it.
  */
 #include "collectives.h"
 

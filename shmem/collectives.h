@@ -84,12 +84,15 @@ void set_prepare_topology(const struct set *set);
 
 #define SET_WATCHED_FROM (64UL << 10) /* bytes; smaller collectives do not count */
 /*
- * Checks the cables of a team's topology together with all members, if enough bytes have moved since the last check.
- * All members call this alike, once in a collective that moves so many bytes and before they choose trees. Does nothing
- * for small messages.
+ * Checks the cables of a team's topology together with all members, if enough bytes have moved
+ * since the last check. All members call this once in a collective that moves this many bytes,
+ * before they choose trees. Does nothing for small messages.
  */
 void set_check_cables_before(const struct set *set, size_t bytes);
-/* The same after the bytes have moved; checks only if the team is at rest. True if it has checked. */
+/*
+ * The same after the bytes have moved; checks only if the team is at rest. Returns true if it has
+ * checked.
+ */
 bool set_check_cables_after(const struct set *set, size_t bytes, bool at_rest);
 /* Is the team on a torus whose cables can be checked? All members get the same answer. */
 bool set_watches(const struct set *set);
@@ -173,9 +176,10 @@ void api_alltoalls_start(void);
 void api_faults_start(void (*follow)(const struct set *set));
 
 /*
- * The members agree on the trees of a torus that a broadcast or a reduction takes between nodes; none where another
- * algorithm is faster. These are collectives: the first call measures the links, and later ones may check the cables.
- * shared: members of a node load and store each other's data. A reduction's root is a node, or -1 for the middle.
+ * The members agree on the trees of a torus for a broadcast or reduction between nodes; none if
+ * another algorithm is faster. These are collectives: the first call measures the links, and later
+ * ones may check the cables. shared: members of a node load and store each other's data. The root
+ * of a reduction is a node, or -1 for the middle.
  */
 struct set_trees {
 	struct torus_tree_choice tree_choice;
@@ -184,8 +188,8 @@ struct set_trees {
 struct set_trees set_agree_on_broadcast_trees(const struct set *set, size_t bytes, int root);
 struct set_trees set_agree_on_reduce_trees(const struct set *set, size_t bytes, bool shared, int root);
 /*
- * The members agree whether they take the ring all-reduce of a torus: it is faster than these trees, or, if there are
- * none, than parts. A collective like the ones above.
+ * The members agree whether the ring all-reduce of a torus is faster than these trees or, if there
+ * are none, than parts. A collective like the ones above.
  */
 bool set_agree_on_ring_allreduce(const struct set *set, size_t bytes, bool shared,
 				 const struct torus_tree_choice *trees);
@@ -201,7 +205,7 @@ struct words_method;
 bool set_find_method(combine_t *combine, struct words_method *method);
 
 /*
- * The complete collectives of one member; shmem/fortran_collectives.c has the routines that call
+ * The complete collectives of one member; shmem/collectives.c has the routines that call
  * them. Sizes are in bytes, counts in elements.
  */
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);

@@ -2,11 +2,14 @@
 /*
  * Collect and fcollect.
  *
- * On a node each member puts its block straight to all others. Between nodes, a node's blocks are first put together in its
- * leader's dest. The leaders exchange what they have: little data in rounds, each time with a leader twice as far, on a torus along
- * one axis after the other (gather_lines.c); much along a ring, so that every link between neighbours is busy and carries everything
- * once; on a torus along the rings of all axes at once (comms/collectives/torus_allgather.h), or, where a cable or a node is missing, down trees
- * (gather_trees.c). Then the members copy their leader's dest. Blocks lie where they belong from the beginning, so nothing is rearranged.
+ * On a node each member puts its block straight to all others. Between nodes, a node's blocks are
+ * first collected in its leader's dest. The leaders exchange what they have. Little data goes in
+ * rounds, each time with a leader twice as far, on a torus along one axis after another
+ * (gather_lines.c). Much data goes along a ring, so that every link between neighbours is busy and
+ * carries everything once; on a torus along the rings of all axes at once
+ * (comms/collectives/torus_allgather.h) or, if a cable or a node is missing, down trees
+ * (gather_trees.c). Then the members copy their leader's dest. Blocks are in their final position
+ * from the beginning, so nothing is rearranged.
  */
 #include "gather.h"
 

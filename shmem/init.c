@@ -58,27 +58,31 @@ static void start_rte(const char *routine)
 	}
 }
 
-/* stop_library goes back by the same steps, in the opposite order. */
+/* stop_library undoes these steps in the opposite order. */
 static void start_library(const char *routine)
 {
-	writers_before_start(); /* before PMIx starts a thread: those of this moment are the program's */
+	/* Before PMIx starts a thread: threads that exist now are the program's. */
+	writers_before_start();
 	start_rte(routine);
 	if (!library.pid)
 		on_exit(note_exit_status, NULL);
 	library.pid = getpid();
-	rte_crash_start();			  /* before all that may crash; its reports name the PE */
-	comms.threads = api_threads_at_once();	  /* networks and waits are chosen by it */
-	comms.shortcuts = api_inline_shortcuts(); /* connections fill it in, and comms_start makes the first */
+	/* Before all steps that may crash, after the PE number that its reports name. */
+	rte_crash_start();
+	/* The choice of networks and waits depends on it. */
+	comms.threads = api_threads_at_once();
+	/* Connections fill it in, and comms_start makes the first one. */
+	comms.shortcuts = api_inline_shortcuts();
 	comms_start();
 	api_heap_start();
 	api_teams_start();
 	api_collectives_start();
 	api_plans_start();
-	api_trace_start();  /* has a barrier of the world, and so the world's team */
-	api_inline_start(); /* the heap and the network's atomics are as they stay */
+	api_trace_start();  /* needs a barrier of the world, and so its team */
+	api_inline_start(); /* heap and network atomics do not change any more */
 	/* After the last thread of the library's own: those that come later are the program's. */
 	deadlock_start(&api_world.group, comms_group_prepare, api_thread_level <= SHMEM_THREAD_FUNNELED);
-	api_print_start(); /* last: it reports what all the others found */
+	api_print_start(); /* last: it reports what all the steps found */
 }
 
 /* The level in force: what the first initialise call asked for; all levels are possible. */
@@ -94,7 +98,7 @@ static void initialise(int requested, const char *routine)
 	pthread_mutex_unlock(&library.lock);
 }
 
-/* What the program has begun ends while all of the library is there. */
+/* Ends what the program has begun while the complete library still works. */
 static void finish_program(void)
 {
 	api_plans_check("shmem_finalize");

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reductions. Small ones of a team are exchanged whole (reduce_small.c). Large ones are shared out. On a node, each member combines a
- * part of everybody's source and writes it to everybody's dest. This works in place, too: only its owner reads and writes a
- * part. Between nodes, the leaders (with their nodes' results in dest) or all members reduce a part each of everybody's dest
- * in their own, then take the other parts from the others. Every part is computed once, so all have the same bits. On a torus
- * of nodes, the model may prefer trees: each part goes up one of them, combined on the way, and from the root down again, both
- * at the same time (comms/collectives/tree_up.c). Or it may prefer rings: each node gets a part by the rings of all axes, and then
- * all parts go round (comms/collectives/torus_allreduce.c). agree_on_torus_method chooses, by set_agree_on_reduce_trees and
- * set_agree_on_ring_allreduce.
+ * Reductions. Members of a team exchange small ones as a whole (reduce_small.c) and share the work
+ * of large ones.
+ *
+ * On a node, each member combines a part of everybody's source and writes it to everybody's dest.
+ * This works in place, too: only its owner reads and writes a part. Between nodes, the leaders
+ * (with their nodes' results in dest) or all members reduce a part each of everybody's dest in
+ * their own, and then take the other parts from the others. Every part is computed once, so all
+ * members have the same bits.
+ *
+ * On a torus of nodes, the model may prefer trees: each part goes up one of them, combined on the
+ * way, and from the root down again, both at the same time (comms/collectives/tree_up.c). Or it may
+ * prefer rings: each node reduces a part by the rings of all axes, and then all parts go round
+ * (comms/collectives/torus_allreduce.c). set_agree_on_reduce_trees and set_agree_on_ring_allreduce
+ * make the choice.
  */
 #include "reduce.h"
 

@@ -18,7 +18,10 @@ char *peers_torus(void);
 bool peers_memory(int pe, struct memory_handle memory[COMMS_SEGMENTS]);
 /* The value of `agreement` that a PE published. Returns false if unavailable. */
 bool peers_agreement(int pe, uint64_t *agreement);
-/* Ends the connections that this PE has made, when no operation is under way; peers_stop ends what peers_start made. */
+/*
+ * Ends this PE's connections; no operation may be under way. peers_stop frees what peers_start
+ * made.
+ */
 void peers_disconnect(void);
 void peers_stop(void);
 

@@ -150,7 +150,10 @@ static struct comms_counter_barrier *counter_barrier_of(const struct comms_group
 	return &system->slot[group->slot].node_barrier[group->barrier];
 }
 
-/* True on the member that acts, when all have come. False on the others, after that member has opened the barrier. */
+/*
+ * Returns true on the acting member, after all have entered; false on the others, after that member
+ * has opened the barrier.
+ */
 static bool counter_barrier_arrive(struct comms_group *group, bool led)
 {
 	struct comms_counter_barrier *barrier = counter_barrier_of(group);
@@ -232,7 +235,10 @@ static struct comms_group *members_on_node(struct comms_group *group)
 	return group->on_node && group->size > 1 ? group : NULL;
 }
 
-/* The members of my memory group, when a barrier of the node has two levels and this PE is not alone in its group. */
+/*
+ * The members of this PE's memory group, if a barrier of the node has two levels and this PE is not
+ * alone in its group.
+ */
 static struct comms_group *members_of_part(struct comms_group *node)
 {
 	return node && node->divided_barrier && node->parts->node.size > 1 ? &node->parts->node : NULL;

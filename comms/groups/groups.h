@@ -11,22 +11,23 @@
 void comms_sync(struct comms_group *group);
 
 /*
- * A barrier of the members on each node, in two steps. comms_node_barrier_arrive returns true on one member, when all
- * have come: this member may act for them, and then opens the barrier. It returns false on the others, after the
- * barrier is open. The member that acts is the leader where the group has levels, any member where the group is on one
- * node, and each member where each is on a node of its own.
+ * A barrier of the members on each node, in two steps. comms_node_barrier_arrive returns true on
+ * one member, after all have entered: this member may act for them, and then opens the barrier. It
+ * returns false on the others, after the barrier is open. The acting member is the leader if the
+ * group has levels, any member if the group is on one node, and each member if each is on its own
+ * node.
  */
 bool comms_node_barrier_arrive(struct comms_group *group);
 void comms_node_barrier_open(struct comms_group *group);
-/* Both steps, where nobody acts. */
+/* Both steps, without an action. */
 void comms_node_barrier(struct comms_group *group);
 
 /* The members of a group on this node if they are synchronised by memory group; otherwise NULL. */
 const struct comms_levels *comms_memory_parts(struct comms_group *group);
 /*
- * comms_node_barrier_arrive in two steps, so that one member may act for each memory part first. The first returns true
- * on one member of each part, when all of the part have come; this member alone calls the second. Where the group has
- * no memory parts, each member is a part of its own.
+ * comms_node_barrier_arrive in two steps, so that one member can act for each memory part first.
+ * The first returns true on one member of each part, after all of the part have entered; only this
+ * member calls the second. Without memory parts, each member is a part.
  */
 bool comms_part_barrier_arrive(struct comms_group *group);
 bool comms_node_barrier_arrive_for_part(struct comms_group *group);

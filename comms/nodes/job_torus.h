@@ -5,11 +5,11 @@
 #include "comms/torus/job_places.h"
 
 /*
- * Returns the torus of this job (the words are those of torus/job_places.h), and makes it when it is first asked for, by
- * any thread: from the first source that knows it: the vendor's library, the launcher, SHMEM_TORUS_FILE, SHMEM_TORUS,
- * oshrun, PE 0 (find_torus.h); else made up from the number of nodes. The first call may read a file, and ends the job
- * where that is wrong. All PEs make the same torus without each other's help; it stays as it is until the library goes
- * down.
+ * Returns the torus of this job (torus/job_places.h explains the words). The first call, by any
+ * thread, makes it from the first source that knows it: the vendor's library, the launcher,
+ * SHMEM_TORUS_FILE, SHMEM_TORUS, oshrun, PE 0 (find_torus.h); otherwise it is invented from the
+ * number of nodes. The first call may read a file, and ends the job if the file is wrong. All PEs
+ * make the same torus without communication; it stays unchanged until the library stops.
  */
 const struct torus_job *comms_ensure_torus(void);
 

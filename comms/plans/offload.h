@@ -5,7 +5,7 @@
 #include "comms/core/sessions.h"
 
 /*
- * Does this job's network offer sessions (net/sessions.h)? Call the functions below only if it
+ * Does this job's network offer sessions (comms/core/sessions.h)? Call the functions below only if it
  * does.
  */
 bool comms_sessions_are_there(void);

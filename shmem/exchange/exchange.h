@@ -257,7 +257,7 @@ static inline bool exchange_goes_in_parts(const struct edge *edge, size_t bytes)
 	return COMMS_UNLIKELY(edge->parts[0] != NULL) && bytes == edge->send_bytes;
 }
 
-/* fortran_exchange.c: waits until everything sent from this slot's out buffer has left it. */
+/* exchange.c: waits until everything sent from this slot's out buffer has left it. */
 void exchange_await_sent(const struct edge *edge, int s, const char *routine);
 
 /* Have all parts of the next message arrived? Its header has. */

@@ -57,7 +57,7 @@ static void check_tries(long rounds)
 	}
 	shmem_barrier_all();
 	CHECK_EQUAL(shmem_long_g(&shared, 0), rounds * npes);
-	/* A lock that is held is not to be had; that is known at once. */
+	/* Testing a held lock fails at once. */
 	if (me == npes - 1) {
 		CHECK_EQUAL(shmem_test_lock(&lock), 0);
 		shmem_barrier_all();

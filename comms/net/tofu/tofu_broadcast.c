@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broadcasts by the NIC: net/sessions.h defines them, and session_queues.h the queues.
+ * Broadcasts by the NIC: comms/core/sessions.h defines them, and session_queues.h the queues.
  *
  * tree       one session queue for each child, on different TNIs if possible. Data from the parent
  *            goes to the first queue and advances its scheduling pointer (SPS): for each segment,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data between pairs by the NIC: net/sessions.h defines it, and session_queues.h the queues.
+ * Data between pairs by the NIC: comms/core/sessions.h defines it, and session_queues.h the queues.
  *
  * ready    a session queue that receives one packet from each PE that this PE puts to, when that PE
  *          is ready. For n PEs it has n - 1 empty commands; the last packet thus releases the first
