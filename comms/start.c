@@ -173,7 +173,8 @@ void comms_start(void)
 	check_settings(); /* before any code reads a setting */
 	read_paths();	  /* before nodes are counted: load and store may be left out */
 	start_memory();
-	hang_start();	  /* before the first wait for others, so that a PE that hangs below can be asked about it */
+	/* Before the first wait for others, so that a PE that hangs below can be asked about it. */
+	hang_start();
 	counters_start(); /* calls that are counted or recorded are not quick */
 	comms.quick_pes = comms.quick_atomic_pes = comms.observed || comms.checks ? 0 : comms.n_pes;
 	wait_start(); /* after the heap, where other PEs read whether the node is oversubscribed */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teaches how to time one-sided operations, and measures what messages cost here, for SHMEM_COSTS: latency, interval and
- * rate between the first PE and the last. Run it on a quiet machine, with two PEs where both ends shall be:
+ * Teaches how to time one-sided operations, and measures what messages cost here, for SHMEM_COSTS:
+ * latency, interval and rate between the first PE and the last. Run it on a quiet machine, with two
+ * PEs where both ends shall be:
  *
  *     export SHMEM_COSTS=$(oshrun -n 2 ./costs)                      PEs of one node
  *     export SHMEM_COSTS=$(oshrun --hostfile hosts -n 2 ./costs ucx) PEs of two nodes, over UCX
@@ -103,8 +104,11 @@ int main(int argc, char *argv[])
 	interval = median(interval_ns, 0);
 	rate = median(mb_per_s, 0);
 	if (shmem_my_pe() == 0)
-		printf("%s:%ld:%ld:%ld\n", argc > 1 ? argv[1] : shmem_ptr(data, other) ? "local" : "ucx", latency,
-		       interval, rate);
+		printf("%s:%ld:%ld:%ld\n",
+		       argc > 1			? argv[1]
+		       : shmem_ptr(data, other) ? "local"
+						: "ucx",
+		       latency, interval, rate);
 	shmem_finalize();
 	return 0;
 }

@@ -2,8 +2,8 @@
 /*
  * Teaches what is symmetric, and what is not.
  *
- * Symmetric memory exists on every PE, and every PE can reach every other's: global and static variables, and
- * what shmem_malloc returns. The stack and malloc belong to one PE alone.
+ * Symmetric memory exists on every PE, and every PE can reach every other's: global and static
+ * variables, and what shmem_malloc returns. The stack and malloc belong to one PE alone.
  */
 #include <shmem.h>
 #include <stdio.h>

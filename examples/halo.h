@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What heat.c, poisson.c, lattice.c, upwind.c and solver.c share. Each computes on a lattice of points that is cut in blocks, one for each PE. Around
- * its block a PE has ghost points, copies of the outermost points of its neighbours' blocks.
+ * What heat.c, poisson.c, lattice.c, upwind.c and solver.c share. Each computes on a lattice of
+ * points that is cut in blocks, one for each PE. Around its block a PE has ghost points, copies of
+ * the outermost points of its neighbours' blocks.
  *
- * A sweep: pack the faces of the block, start sending them, compute the bulk, which needs no ghost point, wait for the neighbours'
- * faces, compute the boundary. While the bulk is computed the faces travel.
+ * A sweep: pack the faces of the block, start sending them, compute the bulk, which needs no ghost
+ * point, wait for the neighbours' faces, compute the boundary. While the bulk is computed the faces
+ * travel.
  *
- * PE 0 then does the same sweeps on the whole lattice alone. Every point is the same arithmetic, so every bit is the same.
+ * PE 0 then does the same sweeps on the whole lattice alone. Every point is the same arithmetic, so
+ * every bit is the same.
  */
 #ifndef EXAMPLES_HALO_H
 #define EXAMPLES_HALO_H
@@ -26,11 +29,13 @@ enum part { PACK, START, BULK, WAIT, BOUNDARY, PARTS };
 
 struct halo {
 	int dims, grid[DIMS], at[DIMS], wraps[DIMS]; /* the PEs, and my place among them */
-	size_t side[DIMS], size[DIMS];		     /* of my block, and with the ghost points on both sides */
-	int upwards;				     /* faces go upwards only */
-	int alone;				     /* the whole lattice on one PE */
-	int unchecked;				     /* without the serial answer */
-	size_t point;				     /* bytes that a message has of each point of a face (8) */
+	/* Of my block, and with the ghost points on both sides. */
+	size_t side[DIMS], size[DIMS];
+	int upwards;   /* faces go upwards only */
+	int alone;     /* the whole lattice on one PE */
+	int unchecked; /* without the serial answer */
+	/* Bytes that a message has of each point of a face (8). */
+	size_t point;
 	long iterations, scale, dawdle, slow;
 	shmem_team_t team;
 	shmemx_exchange_t exchange;
@@ -71,13 +76,19 @@ static inline double *halo_array(const struct halo *h)
 	return halo_numbers(h, points);
 }
 
-/* Where a point of my block is in the whole lattice, which begins with 0; steps along dimension i are strides[i]. */
+/*
+ * Where a point of my block is in the whole lattice, which begins with 0; steps along dimension i
+ * are strides[i].
+ */
 static inline size_t halo_where(const struct halo *h, int dim, size_t point)
 {
 	return (size_t)h->at[dim] * h->side[dim] + point - 1;
 }
 
-/* The layer of points along a dimension that begins there, as far as my own points go in the others. */
+/*
+ * The layer of points along a dimension that begins there, as far as my own points go in the
+ * others.
+ */
 static inline size_t halo_layer(const struct halo *h, int dim, size_t there, size_t *first, size_t *counts)
 {
 	size_t bytes = h->point;
@@ -126,7 +137,10 @@ static inline void halo_unpack(struct halo *h, double *now)
 	shmemx_exchange_release(h->exchange, SHMEMX_ALL_EDGES);
 }
 
-/* The points with a ghost point beside them: along each dimension the two outermost layers, without those that were in one before. */
+/*
+ * The points with a ghost point beside them: along each dimension the two outermost layers, without
+ * those that were in one before.
+ */
 static inline void halo_boundary(const struct halo *h, halo_update *update, double *next, const double *now)
 {
 	for (int d = 0; d < h->dims; d++)
@@ -162,7 +176,10 @@ static inline void halo_bulk(const struct halo *h, halo_update *update, double *
 	halo_lose_time(h);
 }
 
-/* Alone there is nobody to exchange with: the ghost points of a dimension that wraps are the points at its other end. */
+/*
+ * Alone there is nobody to exchange with: the ghost points of a dimension that wraps are the points
+ * at its other end.
+ */
 static inline void halo_sweep_alone(struct halo *h, halo_update *update, double *next, double *now)
 {
 	size_t first[DIMS], counts[DIMS];
@@ -193,8 +210,8 @@ static inline void halo_add_times(struct halo *h, int exposed, const double *at)
 }
 
 /*
- * One sweep, from now to next, which may be the same. One in eight waits before it computes the bulk: this is what communication takes
- * where nothing hides it.
+ * One sweep, from now to next, which may be the same. One in eight waits before it computes the
+ * bulk: this is what communication takes where nothing hides it.
  */
 static inline void halo_sweep(struct halo *h, halo_update *update, double *next, double *now)
 {
@@ -208,7 +225,8 @@ static inline void halo_sweep(struct halo *h, halo_update *update, double *next,
 	at[PACK] = halo_clock();
 	halo_pack(h, now);
 	at[START] = halo_clock();
-	shmemx_exchange_start(h->exchange, SHMEMX_ALL_EDGES, SIZE_MAX); /* each as much as it carries */
+	/* Each as much as it carries. */
+	shmemx_exchange_start(h->exchange, SHMEMX_ALL_EDGES, SIZE_MAX);
 	if (exposed) {
 		double start = halo_clock();
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The frame of heat.c, poisson.c, lattice.c, upwind.c and solver.c: options, the grid of PEs, where the time went, and the comparison with the
- * serial answer.
+ * The frame of heat.c, poisson.c, lattice.c, upwind.c and solver.c: options, the grid of PEs, where
+ * the time went, and the comparison with the serial answer.
  */
 #ifndef EXAMPLES_HALO_JOB_H
 #define EXAMPLES_HALO_JOB_H
@@ -97,7 +97,10 @@ static inline void halo_begin(struct halo *h, const char *name, int argc, char *
 	}
 }
 
-/* In the order of the lattice, whatever the blocks: the number by which programs in other languages compare. */
+/*
+ * In the order of the lattice, whatever the blocks: the number by which programs in other languages
+ * compare.
+ */
 static inline double halo_sum_alone(const struct halo *whole, const double *alone)
 {
 	size_t points = 1, ones[DIMS] = {1, 1, 1, 1};
@@ -157,7 +160,8 @@ static inline double halo_share(double rest, double all)
 	return all > 0 && rest < all ? 100 * (1 - rest / all) : 0;
 }
 
-static double halo_sweeps[PARTS + 1]; /* what the parts of a sweep took, and communication by itself; others read it */
+/* What the parts of a sweep took, and communication by itself; others read it. */
+static double halo_sweeps[PARTS + 1];
 
 static inline void halo_keep_times(const struct halo *h)
 {
@@ -166,7 +170,10 @@ static inline void halo_keep_times(const struct halo *h)
 	halo_sweeps[PARTS] = h->exposed / (double)(h->sweeps / 8 ? h->sweeps / 8 : 1);
 }
 
-/* Of the PE that waits least: it computes longest, and waits for messages only. The others wait for it, too, which no network can help. */
+/*
+ * Of the PE that waits least: it computes longest, and waits for messages only. The others wait for
+ * it, too, which no network can help.
+ */
 static inline void halo_times(void)
 {
 	static const char *const names[] = {"pack", "start", "bulk", "wait", "boundary"};

@@ -2,10 +2,12 @@
 /*
  * Teaches RDMA with events (man shmemx_rdma), for memory that is not symmetric.
  *
- * PE 0 gathers what the others have found: each has as much as it has, in memory of its own that is not symmetric.
+ * PE 0 gathers what the others have found: each has as much as it has, in memory of its own that is
+ * not symmetric.
  *
- * A buffer is plain bytes, here left with PE 0 by a put. PE 0 gets them all at once, and
- * reads each when its event reports it. The others compute on, or wait for the notification that their buffer may go.
+ * A buffer is plain bytes, here left with PE 0 by a put. PE 0 gets them all at once, and reads each
+ * when its event reports it. The others compute on, or wait for the notification that their buffer
+ * may go.
  */
 #include <shmemx.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teaches a stencil of three dimensions with a neighbour exchange that is hidden behind the bulk (halo.h has the sweep).
+ * Teaches a stencil of three dimensions with a neighbour exchange that is hidden behind the bulk
+ * (halo.h has the sweep).
  *
- * Heat in a cube: a hot ball cools down. The temperature of a point moves towards the mean of its six neighbours. The cube wraps, or with
- * --open its outside stays at 0.
+ * Heat in a cube: a hot ball cools down. The temperature of a point moves towards the mean of its
+ * six neighbours. The cube wraps, or with --open its outside stays at 0.
  */
 #include "halo_job.h"
 

@@ -4,8 +4,8 @@
  *
  *     oshcc hello.c -o hello && oshrun -n 4 ./hello
  *
- * oshrun starts the same program several times. Each running copy is a PE (a processing element) with a
- * number of its own, from 0 up.
+ * oshrun starts the same program several times. Each running copy is a PE (a processing element)
+ * with a number of its own, from 0 up.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /*
  * Teaches atomics on other PEs' memory.
  *
- * A histogram that is spread over the PEs: each owns some of the bins, and anybody may count into any bin
- * with an atomic increment. No PE has to be asked, no lock is taken.
+ * A histogram that is spread over the PEs: each owns some of the bins, and anybody may count into
+ * any bin with an atomic increment. No PE has to be asked, no lock is taken.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teaches even-odd sweeps in four dimensions: half of the points change in place, and faces go before each half.
- *
- * A field on a lattice of four dimensions, as in lattice gauge theory: even points have only odd neighbours, and odd ones only even. So a
- * sweep over one half may change it in place, whatever the order, and the other half takes the result. Faces are exchanged
+ * Teaches even-odd sweeps in four dimensions: half of the points change in place, and faces go
  * before each half.
+ *
+ * A field on a lattice of four dimensions, as in lattice gauge theory: even points have only odd
+ * neighbours, and odd ones only even. So a sweep over one half may change it in place, whatever the
+ * order, and the other half takes the result. Faces are exchanged before each half.
  */
 #include "halo_job.h"
 

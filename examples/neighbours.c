@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teaches a collective between neighbours: each PE of a grid receives a block from each neighbour, as
- * in MPI_Neighbor_allgather. A template to copy for collectives of this kind.
+ * Teaches a collective between neighbours: each PE of a grid receives a block from each neighbour,
+ * as in MPI_Neighbor_allgather. A template to copy for collectives of this kind.
  *
  * edge    a direction along a dimension, from a PE to its neighbour; it ends at the neighbour's
  *         opposite edge
@@ -10,7 +10,8 @@
  *
  * There is no barrier. Why is a slot free when a neighbour writes call n + 2 into it? The neighbour
  * has received this PE's block of call n + 1, which this PE sent after it had copied the block of
- * call n out of the slot. So every edge must carry blocks in both directions, as those of a grid do.
+ * call n out of the slot. So every edge must carry blocks in both directions, as those of a grid
+ * do.
  */
 #include <shmem.h>
 #include <shmemx.h>

@@ -2,8 +2,8 @@
 /*
  * Teaches a sum over all PEs.
  *
- * Pi as the area under 4 / (1 + x^2) from 0 to 1. Each PE adds up every n-th strip; a sum reduction adds
- * what the PEs have.
+ * Pi as the area under 4 / (1 + x^2) from 0 to 1. Each PE adds up every n-th strip; a sum reduction
+ * adds what the PEs have.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -2,8 +2,9 @@
 /*
  * Teaches which messages can be hidden behind computing, and a global sum now and then.
  *
- * Poisson's equation on a square, by Jacobi's method: a charge and its opposite. The residual is summed up over all PEs in every tenth
- * iteration. --scale makes messages longer than they need be, to see from which size on they cannot be hidden.
+ * Poisson's equation on a square, by Jacobi's method: a charge and its opposite. The residual is
+ * summed up over all PEs in every tenth iteration. --scale makes messages longer than they need be,
+ * to see from which size on they cannot be hidden.
  */
 #include "halo_job.h"
 

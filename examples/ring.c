@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teaches a one-sided store (shmem_long_p) and how the PE it goes to waits for it. Nobody calls "receive".
+ * Teaches a one-sided store (shmem_long_p) and how the PE it goes to waits for it. Nobody calls
+ * "receive".
  *
  * A token goes round a ring of PEs; everybody adds one to it.
  */
@@ -8,8 +9,8 @@
 #include <stdio.h>
 
 /*
- * Global variables are symmetric: every PE has its own, and any PE can reach the one of any other by the
- * name it has here.
+ * Global variables are symmetric: every PE has its own, and any PE can reach the one of any other
+ * by the name it has here.
  */
 static long token = 0;
 

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teaches how a solver of lattice QCD communicates: an exchange hides the faces behind the bulk, plans carry the global sums.
+ * Teaches how a solver of lattice QCD communicates: an exchange hides the faces behind the bulk,
+ * plans carry the global sums.
  *
- * The field has a spinor (4 spins times 3 colours) at each site of a lattice of four dimensions, and an SU(3) matrix on each link. Wilson's
- * hopping term joins a site to its eight neighbours:
+ * The field has a spinor (4 spins times 3 colours) at each site of a lattice of four dimensions,
+ * and an SU(3) matrix on each link. Wilson's hopping term joins a site to its eight neighbours:
  *
- *     (H psi)(x) = sum over d of (1 - gamma_d) U_d(x) psi(x + d) + (1 + gamma_d) U_d(x - d)^+ psi(x - d)
+ *     (H psi)(x) = sum over d of (1 - gamma_d) U_d(x) psi(x + d)
+ *                              + (1 + gamma_d) U_d(x - d)^+ psi(x - d)
  *
- * Even sites have only odd neighbours, so M = 1 - kappa^2 H H acts on even sites alone. Conjugate gradients solve M^+ M x = b. 1 - gamma_d and
- * 1 + gamma_d leave two of four spins, so messages carry half spinors, and the sender multiplies what goes upwards by its own link.
+ * Even sites have only odd neighbours, so M = 1 - kappa^2 H H acts on even sites alone. Conjugate
+ * gradients solve M^+ M x = b. 1 - gamma_d and 1 + gamma_d leave two of four spins, so messages
+ * carry half spinors, and the sender multiplies what goes upwards by its own link.
  *
- * PE 0 repeats everything alone. One M^+ M must agree in every bit. Sums over PEs have another order, so the solution must agree to 1e-12.
+ * PE 0 repeats everything alone. One M^+ M must agree in every bit. Sums over PEs have another
+ * order, so the solution must agree to 1e-12.
  */
 #include "halo_job.h"
 #include "wilson.h"
@@ -25,9 +29,10 @@ struct lattice {
 	struct halo h;		  /* grid, place, sides, exchange, times */
 	size_t sites;		  /* of one parity; everything below is for either */
 	double complex *links[2]; /* 4 matrices for each site */
-	int *source[2];		  /* for each site and edge: the neighbour, or -1 - its place in the message */
-	int *faces[2][EDGES],
-		face_size[EDGES];   /* the sites whose half spinors leave along an edge, as the message has them */
+	/* For each site and edge: the neighbour, or -1 - its place in the message. */
+	int *source[2];
+	/* The sites whose half spinors leave along an edge, as the message has them. */
+	int *faces[2][EDGES], face_size[EDGES];
 	int *bulk[2], *boundary[2]; /* the sites that need no message, and the others */
 	size_t bulk_size[2], boundary_size[2];
 	const double *arrived[EDGES];
@@ -96,7 +101,10 @@ static void wait_for_faces(struct lattice *l)
 		l->arrived[e] = shmemx_exchange_received(l->h.exchange, e, NULL);
 }
 
-/* H from one parity to the other. One in eight waits before it computes the bulk, which shows what communication takes if nothing hides it. */
+/*
+ * H from one parity to the other. One in eight waits before it computes the bulk, which shows what
+ * communication takes if nothing hides it.
+ */
 static void hop(struct lattice *l, double *out, const double *in, int parity)
 {
 	struct halo *h = &l->h;
@@ -143,7 +151,9 @@ static void operator(struct lattice *l, double *out, const double *in)
 	turned_operator(l, out, l->between);
 }
 
-/* The sum over all PEs of a product; between start and finish there is time to do something else. */
+/*
+ * The sum over all PEs of a product; between start and finish there is time to do something else.
+ */
 static void start_product(struct lattice *l, const double *a, const double *b)
 {
 	*l->partial = 0;
@@ -201,7 +211,10 @@ static long solve(struct lattice *l, double *x, const double *b, double *residua
 	return n;
 }
 
-/* Sites of a parity are numbered in the order of their coordinates, the last of which counts fastest. */
+/*
+ * Sites of a parity are numbered in the order of their coordinates, the last of which counts
+ * fastest.
+ */
 static size_t coordinates(const struct lattice *l, size_t site, int parity, size_t *at)
 {
 	size_t n = 2 * site, place = 0, sum = 0;
@@ -276,7 +289,10 @@ static void make_lattice(struct lattice *l, double *b)
 	l->between = halo_numbers(&l->h, l->sites * SPINOR);
 }
 
-/* How many sites differ between a field of the whole job and the serial one, and how far, as a part of its size. PE 0 gets everybody's. */
+/*
+ * How many sites differ between a field of the whole job and the serial one, and how far, as a part
+ * of its size. PE 0 gets everybody's.
+ */
 static size_t compare(struct lattice *l, const double *mine, const double *alone, double *part)
 {
 	double *theirs = malloc(l->sites * SPINOR * sizeof *theirs), far = 0, size = 0;
@@ -302,12 +318,18 @@ static size_t compare(struct lattice *l, const double *mine, const double *alone
 	return differ;
 }
 
-/* H is four times in an iteration: 1320 at a site. M is twice, with 2 for each number; then come two products and three sums of vectors. */
+/*
+ * H is four times in an iteration: 1320 at a site. M is twice, with 2 for each number; then come
+ * two products and three sums of vectors.
+ */
 static void print_work(const struct lattice *l, double n, double seconds)
 {
 	double sites = (double)l->sites * shmem_n_pes(), sent = 0;
 	double flops = sites * (4 * 1320 + 2 * SPINOR * 2 + SPINOR * 5 * 2);
-	/* Without caches H reads eight links and eight spinors and writes one; the rest reads and writes 19 numbers for each of a spinor. */
+	/*
+	 * Without caches H reads eight links and eight spinors and writes one; the rest reads and
+	 * writes 19 numbers for each of a spinor.
+	 */
 	double bytes = sites * sizeof(double) * (4 * (8 * 2 * LINK + 9 * SPINOR) + 19 * SPINOR);
 
 	for (int e = 0; e < EDGES; e++)

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teaches a halo exchange by puts with signals, without a barrier: Poisson's equation on a torus, by Jacobi's method.
+ * Teaches a halo exchange by puts with signals, without a barrier: Poisson's equation on a torus,
+ * by Jacobi's method.
  *
- * A square of N x N points wraps around at its edges. It holds a charge and, so that the sum is zero (else
- * there would be no solution), an opposite one. The PEs form a grid, as square as their number allows, and
- * each owns a block of points, with a frame of "ghost" points around it: copies of its neighbours' edges.
+ * A square of N x N points wraps around at its edges. It holds a charge and, so that the sum is
+ * zero (else there would be no solution), an opposite one. The PEs form a grid, as square as their
+ * number allows, and each owns a block of points, with a frame of "ghost" points around it: copies
+ * of its neighbours' edges.
  *
- * In each iteration a PE computes its block's next values from the present ones, and puts the edges of the
- * result straight into its neighbours' ghost points. Each put carries a signal that says "iteration k is
- * here"; the neighbour waits for four such signals, and for nothing else. There is no barrier.
+ * In each iteration a PE computes its block's next values from the present ones, and puts the edges
+ * of the result straight into its neighbours' ghost points. Each put carries a signal that says
+ * "iteration k is here"; the neighbour waits for four such signals, and for nothing else. There is
+ * no barrier.
  *
- * Is it safe to write into a neighbour's memory without asking? There are two copies of the block, present
- * and next. When I have computed iteration k, its edges of k-1 had come to me from all neighbours; so they
- * had finished k-1, and read the ghosts of k-2 for the last time. Those are the ones I overwrite. The signals
- * alternate for the same reason: two puts with signal have no order, so the edge of k may overtake that of k-1.
+ * Is it safe to write into a neighbour's memory without asking? There are two copies of the block,
+ * present and next. When I have computed iteration k, its edges of k-1 had come to me from all
+ * neighbours; so they had finished k-1, and read the ghosts of k-2 for the last time. Those are the
+ * ones I overwrite. The signals alternate for the same reason: two puts with signal have no order,
+ * so the edge of k may overtake that of k-1.
  */
 #include <getopt.h>
 #include <math.h>
@@ -44,7 +48,10 @@ struct place {
 	int west_columns;
 };
 
-/* Symmetric: the number of the last even and of the last odd iteration whose edge came from that side. */
+/*
+ * Symmetric: the number of the last even and of the last odd iteration whose edge came from that
+ * side.
+ */
 static uint64_t arrived[2][SIDES];
 
 static double my_change, change; /* of all points in one iteration, squared and summed up */
@@ -103,8 +110,9 @@ static double charge(int size, int column, int row)
 }
 
 /*
- * One iteration over a block: each point goes most of the distance (4/5, which is best against ripples) to the
- * mean of its neighbours plus its charge. Returns by how much the points changed, squared and summed up.
+ * One iteration over a block: each point goes most of the distance (4/5, which is best against
+ * ripples) to the mean of its neighbours plus its charge. Returns by how much the points changed,
+ * squared and summed up.
  */
 static double relax(const double *now, double *next, const double *source, int columns, int rows, int stride)
 {
@@ -130,15 +138,18 @@ static void copy_column(double *to, int to_step, const double *from, int from_st
 }
 
 /*
- * Puts my edges into my neighbours' ghost points. Rows lie in one piece and go where they belong; columns
- * are packed, sent to a buffer, and unpacked by the receiver.
+ * Puts my edges into my neighbours' ghost points. Rows lie in one piece and go where they belong;
+ * columns are packed, sent to a buffer, and unpacked by the receiver.
  */
 static void send_edges(const struct place *p, double *block, double *columns_in[2], double *column_out, uint64_t k)
 {
 	int s = p->stride;
 	uint64_t *signal = arrived[k % 2];
 
-	/* My first row becomes the row below my northern neighbour's last one; and so on round the block. */
+	/*
+	 * My first row becomes the row below my northern neighbour's last one; and so on round the
+	 * block.
+	 */
 	shmem_double_put_signal(&block[(p->north_rows + 1) * s + 1], &block[s + 1], (size_t)p->columns, &signal[SOUTH],
 				k, SHMEM_SIGNAL_SET, p->neighbour[NORTH]);
 	shmem_double_put_signal(&block[1], &block[p->rows * s + 1], (size_t)p->columns, &signal[NORTH], k,
@@ -224,7 +235,10 @@ static void write_picture(const char *name, const double *whole, int size)
 	fclose(file);
 }
 
-/* The blocks against the serial answer. Each point is the same arithmetic, so only rounding may differ. */
+/*
+ * The blocks against the serial answer. Each point is the same arithmetic, so only rounding may
+ * differ.
+ */
 static int check(const double *whole, int size, long iterations)
 {
 	double *serial = solve_serially(size, iterations);
@@ -291,7 +305,8 @@ static int read_options(int argc, char *argv[], struct options *o)
 static long solve(const struct place *p, const struct options *o, double *blocks[2], double *columns_in[2],
 		  const double *source)
 {
-	const long interval = 50; /* the residual is looked at so often: a reduction costs more than an iteration */
+	/* The residual is looked at so often: a reduction costs more than an iteration. */
+	const long interval = 50;
 	double *column_out = malloc((size_t)p->rows * sizeof *column_out);
 	double first = 0, shown = 0, start = seconds();
 	long k = 0;

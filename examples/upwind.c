@@ -2,8 +2,9 @@
 /*
  * Teaches an exchange in one direction only, in which a PE runs ahead of its neighbour.
  *
- * A cloud in a wind that blows along both diagonals of a square: what a point becomes depends on the points upwind only. So faces go
- * upwards only and nothing ever comes back; a PE may be two messages ahead of its neighbour, and waits if it would be more.
+ * A cloud in a wind that blows along both diagonals of a square: what a point becomes depends on
+ * the points upwind only. So faces go upwards only and nothing ever comes back; a PE may be two
+ * messages ahead of its neighbour, and waits if it would be more.
  */
 #include "halo_job.h"
 

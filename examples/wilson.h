@@ -2,8 +2,9 @@
 /*
  * The arithmetic of solver.c at one site and one link; nothing here communicates.
  *
- * A spinor is 24 numbers: 4 spins, of each 3 colours, of each the real and the imaginary part. A half spinor has the upper two spins. Spins
- * are those of the chiral basis, in which gamma_5 is 1 for the upper two and -1 for the lower two.
+ * A spinor is 24 numbers: 4 spins, of each 3 colours, of each the real and the imaginary part. A
+ * half spinor has the upper two spins. Spins are those of the chiral basis, in which gamma_5 is 1
+ * for the upper two and -1 for the lower two.
  */
 #ifndef EXAMPLES_WILSON_H
 #define EXAMPLES_WILSON_H
@@ -15,7 +16,10 @@
 
 enum { COMPLEX = 2, HALF = 2 * 3 * COMPLEX, SPINOR = 2 * HALF, LINK = 3 * 3 };
 
-/* gamma_d takes the lower two spins to the upper ones by this matrix, and the upper to the lower by its adjoint. Row a has one entry. */
+/*
+ * gamma_d takes the lower two spins to the upper ones by this matrix, and the upper to the lower by
+ * its adjoint. Row a has one entry.
+ */
 static const struct entry {
 	int column, imaginary;
 	double sign;
@@ -82,7 +86,10 @@ static inline double hashed(uint64_t place, uint64_t n)
 	return (double)((z ^ z >> 31) >> 11) * 0x1p-52 - 1;
 }
 
-/* Two rows at random, made orthogonal and of length 1; the third is the conjugate of their cross product. */
+/*
+ * Two rows at random, made orthogonal and of length 1; the third is the conjugate of their cross
+ * product.
+ */
 static inline void make_link(double complex *u, uint64_t place, int d)
 {
 	for (int row = 0; row < 2; row++) {

@@ -221,7 +221,8 @@ size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, co
 #endif
 
 /*
- * C++: plans of reductions take the type from the pointers. The fixed-width codes are those of all integers of that size and sign.
+ * C++: plans of reductions take the type from the pointers. The fixed-width codes are those of all
+ * integers of that size and sign.
  */
 #if defined(__cplusplus) && __cplusplus >= 201103L && !defined(SHMEMX_NO_OVERLOADS)
 template <typename T, typename Result = int> struct shmemx_type_code {

@@ -14,8 +14,9 @@ enum { OPTION_NAMES = 6, OPTION_PROBLEM = 256 };
 
 struct option_row {
 	const char *names[OPTION_NAMES]; /* long names are also accepted with one dash */
-	const char *value;		 /* what its value is, or its two values; NULL: takes none */
-	const char *help;		 /* NULL: not listed; other programs have it */
+	/* What its value is, or its two values; NULL: takes none. */
+	const char *value;
+	const char *help; /* NULL: not listed; other programs have it */
 };
 
 struct option_table {

@@ -9,11 +9,12 @@
 #include <sys/types.h>
 
 /*
- * The run-time environment: the number of this PE, the other PEs of the job, and what they publish. It is a PMIx client; without a launcher,
- * the job has one PE.
+ * The run-time environment: the number of this PE, the other PEs of the job, and what they publish.
+ * It is a PMIx client; without a launcher, the job has one PE.
  *
- * A PE publishes its endpoint info (bytes that the layer above makes), and any other PE can fetch it after rte_exchange. One thread at a time
- * may call these functions, but any thread may call rte_fetch, rte_abort and the reports.
+ * A PE publishes its endpoint info (bytes that the layer above makes), and any other PE can fetch
+ * it after rte_exchange. One thread at a time may call these functions, but any thread may call
+ * rte_fetch, rte_abort and the reports.
  */
 
 enum rte_status {
@@ -63,13 +64,19 @@ extern struct rte rte;
 enum rte_status rte_init(void);
 void rte_finalize(void);
 
-/* Closes the connection, which rte_finalize keeps for another rte_init. Call it when the process ends, after the last rte_finalize. */
+/*
+ * Closes the connection, which rte_finalize keeps for another rte_init. Call it when the process
+ * ends, after the last rte_finalize.
+ */
 void rte_leave(void);
 
 /* Publishes the endpoint info of this PE, and waits until all PEs have published theirs. */
 enum rte_status rte_exchange(const void *info, size_t size);
 
-/* Fetches the endpoint info of a PE into memory that the caller frees. Returns NULL on failure (rte.problem). */
+/*
+ * Fetches the endpoint info of a PE into memory that the caller frees. Returns NULL on failure
+ * (rte.problem).
+ */
 void *rte_fetch(int pe, size_t *size);
 
 /* Waits until all PEs of the job have called it. */
@@ -81,38 +88,59 @@ enum rte_status rte_fence(void);
  */
 bool rte_fence_within(int seconds);
 
-/* Keys of oshrun in addition to those of PMIx: the number of processors that the PEs of a node may use together, whatever each is bound to. */
+/*
+ * Keys of oshrun in addition to those of PMIx: the number of processors that the PEs of a node may
+ * use together, whatever each is bound to.
+ */
 #define RTE_KEY_PROCESSORS "torushmem.processors"
 
-/* How many PEs are in each memory group, as in "12,12,12,12". The groups are in the order of the PEs. */
+/*
+ * How many PEs are in each memory group, as in "12,12,12,12". The groups are in the order of the
+ * PEs.
+ */
 #define RTE_KEY_MEMORY_GROUPS "torushmem.memory_groups"
 
-/* Notifications from a PE to oshrun, directives of PMIx_Job_control. True in shmem_init if PMIx is connected already, false in shmem_finalize. */
+/*
+ * Notifications from a PE to oshrun, directives of PMIx_Job_control. True in shmem_init if PMIx is
+ * connected already, false in shmem_finalize.
+ */
 #define RTE_KEY_UP "torushmem.up"
 
 /*
- * Whether this PE may be in a fence of PMIx: true just before it enters one, false after it. A PE that has not sent this yet may be in one.
- * oshrun's server survives the loss of PEs only while no PE is in a fence (server_halt).
+ * Whether this PE may be in a fence of PMIx: true just before it enters one, false after it. A PE
+ * that has not sent this yet may be in one. oshrun's server survives the loss of PEs only while no
+ * PE is in a fence (server_halt).
  */
 #define RTE_KEY_FENCE "torushmem.fence"
 
 /* The full name of the file that SHMEM_TRACE names. */
 #define RTE_KEY_TRACE "torushmem.trace"
 
-/* The entry of the environment in which oshrun hands on the torus that it found, a shape file with ; in place of newlines. */
+/*
+ * The entry of the environment in which oshrun hands on the torus that it found, a shape file with
+ * ; in place of newlines.
+ */
 #define RTE_TORUS_FOUND "OSHRUN_TORUS_FOUND"
 
 /* Is oshrun the launcher of this PE, on this host? */
 bool rte_by_oshrun(void);
 
-/* Notifies oshrun of the name of the trace, so that it can join the parts of a job that ends early. */
+/*
+ * Notifies oshrun of the name of the trace, so that it can join the parts of a job that ends early.
+ */
 void rte_notify_trace(const char *name);
 
-/* Sets the function that a thread of PMIx calls when the launcher asks what this PE waits for (RTE_EVENT_ASKED); NULL: none. */
+/*
+ * Sets the function that a thread of PMIx calls when the launcher asks what this PE waits for
+ * (RTE_EVENT_ASKED); NULL: none.
+ */
 void rte_when_asked(void (*function)(void));
 #define RTE_EVENT_ASKED (-3141) /* a status in the range that PMIx leaves to others */
 
-/* Messages of rte_abort that oshrun knows, for an end that the library or the program has asked for. */
+/*
+ * Messages of rte_abort that oshrun knows, for an end that the library or the program has asked
+ * for.
+ */
 #define RTE_SAID "torushmem:said" /* the reason has been printed */
 /* exit(status) before shmem_finalize; the reason has been printed. */
 #define RTE_EXIT "torushmem:exit"
@@ -128,8 +156,8 @@ void rte_report(const char *routine, const char *format, ...) __attribute__((for
 _Noreturn void rte_die(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The same for a mistake that all PEs make alike, such as a bad setting: PE 0 reports it, and another PE does so only if PE 0 has not ended it
- * in the meantime.
+ * The same for a mistake that all PEs make alike, such as a bad setting: PE 0 reports it, and
+ * another PE does so only if PE 0 has not ended it in the meantime.
  */
 _Noreturn void rte_die_together(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -148,8 +176,9 @@ int rte_start_thread(pthread_t *thread, void *(*run)(void *));
 #define RTE_THREAD_NAME "[torushmem]" /* name of these threads in top -H and debuggers */
 
 /*
- * Installs handlers for the signals that end the process: they report the PE, the routine that it was in, and the calls that led there
- * (SHMEM_BACKTRACE). After that they call the handlers that the program has installed before; handlers that it installs later replace them.
+ * Installs handlers for the signals that end the process: they report the PE, the routine that it
+ * was in, and the calls that led there (SHMEM_BACKTRACE). After that they call the handlers that
+ * the program has installed before; handlers that it installs later replace them.
  */
 void rte_crash_start(void);
 void rte_crash_stop(void);
@@ -181,8 +210,9 @@ int rte_fabric_shape(int *size, int most);
 int rte_fabric_coordinates(int pe, int *at, int most);
 
 /*
- * Where the ranks of this job are, as a vendor's launcher publishes it for the vendor's library: bytes in that library's format, which the caller
- * frees. NULL: not published. With ask, the server is asked; otherwise only what it has sent at the start counts.
+ * Where the ranks of this job are, as a vendor's launcher publishes it for the vendor's library:
+ * bytes in that library's format, which the caller frees. NULL: not published. With ask, the server
+ * is asked; otherwise only what it has sent at the start counts.
  */
 void *rte_vendor_map(bool ask, size_t *size);
 

@@ -28,9 +28,13 @@
 #include "comms/nodes/costs.h"
 
 #define PIECE_FOR_ALL (256UL << 10)
-/* Limits for what a node sends in all, in messages that latency and rate of the network balance (torus_balanced_bytes). */
+/*
+ * Limits for what a node sends in all, in messages that latency and rate of the network balance
+ * (torus_balanced_bytes).
+ */
 #define LINES_UP_TO 4 /* beyond, sending bytes twice costs more than more messages */
-#define LINKS_FROM 2  /* below, messages from neighbour to neighbour cost more than the bytes that they save */
+/* Below, messages from neighbour to neighbour cost more than the bytes that they save. */
+#define LINKS_FROM 2
 
 static enum alltoall_algorithm { AUTO, DIRECT, TORUS, LINES, LINKS } alltoall_algorithm;
 
@@ -74,7 +78,10 @@ static void lay_out_blocks(const struct alltoall *a, struct scratch *leader, int
 		       a->source + (size_t)levels->places[levels->first[node] + i] * a->bytes, a->bytes);
 }
 
-/* Exchanges blocks of one size between nodes, as many bytes of each at a time as fit in the windows. */
+/*
+ * Exchanges blocks of one size between nodes, as many bytes of each at a time as fit in the
+ * windows.
+ */
 static void alltoall_on_torus(const struct alltoall *a, const char *from, char *to, size_t bytes)
 {
 	size_t most = torus_exchange_most(a->topology);
@@ -163,13 +170,19 @@ static bool fits_windows(const struct comms_levels *levels, int members, size_t 
 	return bytes <= ALLTOALL_BYTES / ((size_t)largest * (size_t)members);
 }
 
-/* A block that goes to all members goes in pieces, so that each is still in the nearest caches for the next member. */
+/*
+ * A block that goes to all members goes in pieces, so that each is still in the nearest caches for
+ * the next member.
+ */
 static size_t bytes_at_a_time(const struct set *set, size_t source_step, size_t bytes)
 {
 	return set->group->on_node && source_step == 0 && bytes > PIECE_FOR_ALL ? PIECE_FOR_ALL : bytes;
 }
 
-/* Each member puts its block to all: to itself, to the next member, and so on, so that not all put to one member at a time. */
+/*
+ * Each member puts its block to all: to itself, to the next member, and so on, so that not all put
+ * to one member at a time.
+ */
 void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
 {
 	size_t most = bytes_at_a_time(set, source_step, bytes);
@@ -189,8 +202,9 @@ void set_push_blocks(const struct set *set, char *dest, const char *source, size
 }
 
 /*
- * Small blocks between a few members of a node: each member writes into a slot of the receiver, which has one for every other member. A
- * member is done when it has a block from each, so this is an epoch like that of a reduction, and needs no barrier.
+ * Small blocks between a few members of a node: each member writes into a slot of the receiver,
+ * which has one for every other member. A member is done when it has a block from each, so this is
+ * an epoch like that of a reduction, and needs no barrier.
  */
 static void exchange_pieces(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
 {
@@ -235,7 +249,9 @@ static bool nodes_are_alike(const struct comms_levels *levels)
 	return true;
 }
 
-/* The algorithm that takes least, by the model: on a torus whose nodes have so many members each. */
+/*
+ * The algorithm that takes least, by the model: on a torus whose nodes have so many members each.
+ */
 static enum alltoall_algorithm fastest(const struct alltoall *a, size_t members, bool lines, bool links, bool windows)
 {
 	const struct torus_topology *topology = a->set->team->topology;
@@ -255,10 +271,10 @@ static enum alltoall_algorithm fastest(const struct alltoall *a, size_t members,
 }
 
 /*
- * The members agree on an algorithm: a collective, whose first call measures the links of the torus, and whose later calls
- * may check its cables. Direct messages and lines are for little, where links cost more messages than they save bytes. But
- * neither avoids a cable that is dead or slow, and elements that lie apart go the direct way piece by piece, between
- * barriers.
+ * The members agree on an algorithm: a collective, whose first call measures the links of the
+ * torus, and whose later calls may check its cables. Direct messages and lines are for little,
+ * where links cost more messages than they save bytes. But neither avoids a cable that is dead or
+ * slow, and elements that lie apart go the direct way piece by piece, between barriers.
  */
 static enum alltoall_algorithm agree_on_algorithm(const struct alltoall *a)
 {
@@ -367,7 +383,10 @@ static void copy_strided(char *to, size_t to_step, const char *from, size_t from
 		memcpy(to + e * to_step, from + e * from_step, size);
 }
 
-/* Packs some elements for each member at a time, puts them into the window that this member has in everyone's scratch, and unpacks. */
+/*
+ * Packs some elements for each member at a time, puts them into the window that this member has in
+ * everyone's scratch, and unpacks.
+ */
 static void exchange_windows(const struct strided *x, size_t window)
 {
 	int n = x->set->group->size, me = x->set->group->me;

@@ -3,8 +3,8 @@
  * Two-level segregated fit, with the descriptors beside the heap instead of inside it.
  *
  * descriptor  a block, free or taken; all of them, in address order, tile the heap
- * class       sizes between two powers of two, cut into eight; each has a list of free blocks, and two
- *             levels of bit maps say which lists are not empty. A search takes constant time
+ * class       sizes between two powers of two, cut into eight; each has a list of free blocks, and
+ *             two levels of bit maps say which lists are not empty. A search takes constant time
  * index       taken blocks by offset, a hash table with chains
  *
  * Neighbouring free blocks are always merged, so a free block's neighbours are taken.

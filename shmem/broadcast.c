@@ -59,7 +59,10 @@ static void hand_to(const struct broadcast *b, int pe, size_t at, size_t bytes, 
 			 pe, b->set->routine);
 }
 
-/* PEs between which data goes down. The one at the top may not be the group's own member there: the root for its leader. */
+/*
+ * PEs between which data goes down. The one at the top may not be the group's own member there: the
+ * root for its leader.
+ */
 struct tree {
 	const struct comms_group *group;
 	int me, top, top_pe;
@@ -78,8 +81,9 @@ static int from_top(const struct tree *tree)
 }
 
 /*
- * Waits for the data. Where PEs share processors, who led the broadcast before is ahead of all others and lets them run, but
- * the others keep their processors while the one that has it runs elsewhere: so processors switch at the same time, not in turn.
+ * Waits for the data. Where PEs share processors, who led the broadcast before is ahead of all
+ * others and lets them run, but the others keep their processors while the one that has it runs
+ * elsewhere: so processors switch at the same time, not in turn.
  */
 static void await_first(const struct broadcast *b, const struct tree *tree, bool flat)
 {
@@ -134,7 +138,9 @@ static bool notifies_all(const struct comms_group *node)
 	return node->oversubscribed || node->size <= FLAT_AT_MOST;
 }
 
-/* On a node, from the member at place top. First to the memory groups, where the node has several. */
+/*
+ * On a node, from the member at place top. First to the memory groups, where the node has several.
+ */
 static void push_on_node(const struct broadcast *b, const struct comms_group *node, int top)
 {
 	const struct comms_levels *parts = node->parts;
@@ -170,7 +176,10 @@ static void push_to_all(const struct broadcast *b)
 		push_on_node(b, &levels->node, first);
 }
 
-/* Short enough that the last nodes of a chain begin early, long enough that messages do not cost more than bytes. */
+/*
+ * Short enough that the last nodes of a chain begin early, long enough that messages do not cost
+ * more than bytes.
+ */
 static size_t segment_for(size_t bytes)
 {
 	size_t segment = (bytes / SEGMENTS + SEGMENT_LEAST - 1) / SEGMENT_LEAST * SEGMENT_LEAST;

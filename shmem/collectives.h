@@ -251,8 +251,9 @@ struct set_blocks {
 	size_t size, dst, sst;
 };
 /*
- * Alltoall from neighbour to neighbour on the team's torus. All nodes have as many members, and set_reaches_all_here. Where a
- * cable is dead or slow, the links are those of the torus without it, while direct messages go over it or round it.
+ * Alltoall from neighbour to neighbour on the team's torus. All nodes have as many members, and
+ * set_reaches_all_here. Where a cable is dead or slow, the links are those of the torus without it,
+ * while direct messages go over it or round it.
  */
 void set_alltoall_by_links(const struct set *set, const struct set_blocks *blocks);
 

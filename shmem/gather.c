@@ -120,7 +120,10 @@ static bool takes_trees(const struct set *set, const struct layout *layout, int 
 	return *broadcasts > 0;
 }
 
-/* A collective: the first call measures the links of the torus, and later ones may check its cables. */
+/*
+ * A collective: the first call measures the links of the torus, and later ones may check its
+ * cables.
+ */
 static enum gather_algorithm agree_on_gather(const struct set *set, const struct layout *layout, int *broadcasts)
 {
 	const struct torus_topology *topology = NULL;
@@ -305,7 +308,8 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 
 	if (!at)
 		rte_die(set->routine, "no memory for the sizes of %d PEs", n);
-	set_note(set, dest, bytes, source, bytes); /* dest has room for more; for how much is not known yet */
+	/* Dest has room for more; for how much is not known yet. */
+	set_note(set, dest, bytes, source, bytes);
 	set_check_agreement(set, NULL, 0, NULL, 0, dest);
 	if (set->team)
 		exchange_counts(set, at, bytes);

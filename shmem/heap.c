@@ -19,7 +19,8 @@ enum { MOST_REPORTED = 32 };
 
 static struct {
 	struct blocks *blocks;
-	size_t reported[MOST_REPORTED]; /* sizes for which the heap has been reported as exhausted */
+	/* Sizes for which the heap has been reported as exhausted. */
+	size_t reported[MOST_REPORTED];
 	int reported_count;
 	bool reported_now;	    /* this PE has reported the last failed allocation */
 	size_t reported_alignments; /* one bit each */

@@ -24,10 +24,14 @@
 #include "comms/nodes/job_torus.h"
 #include "comms/nodes/costs.h"
 
-/* Doubling takes a byte through a slot, which costs so many times what parts cost, which read it where it lies and need two barriers. */
+/*
+ * Doubling takes a byte through a slot, which costs so many times what parts cost, which read it
+ * where it lies and need two barriers.
+ */
 #define SLOTTED 4
-#define WINDOW (256UL << 10) /* bytes of another's data at a time, where it cannot be read in place */
-#define STRIP 8192	     /* bytes combined at a time, while they are in the nearest cache */
+/* Bytes of another's data at a time, where it cannot be read in place. */
+#define WINDOW (256UL << 10)
+#define STRIP 8192 /* bytes combined at a time, while they are in the nearest cache */
 
 /* The kinds of trees in the order of enum torus_trees. */
 static enum { AUTO, DOUBLING, PARTS, RINGS, TORUS, TORUS_KIND } reduce_algorithm;
@@ -45,7 +49,10 @@ static size_t first_of_part(const struct set *set, size_t count, int i)
 	return each * (size_t)i + ((size_t)i < left ? (size_t)i : left);
 }
 
-/* All members' memory is here: combines the elements from first on of all sources, and writes them to all dests. */
+/*
+ * All members' memory is here: combines the elements from first on of all sources, and writes them
+ * to all dests.
+ */
 static void combine_strip(const struct reduction *r, size_t first, size_t count, const struct set *takers)
 {
 	_Alignas(64) char sum[STRIP];
@@ -228,7 +235,10 @@ static bool shared_here(const void *dest, const void *source)
 	return comms_shared(comms_find_segment(dest)) && comms_shared(comms_find_segment(source));
 }
 
-/* The torus between nodes, if it may be faster for this size. A collective: the first call measures its links. */
+/*
+ * The torus between nodes, if it may be faster for this size. A collective: the first call measures
+ * its links.
+ */
 static struct torus_topology *prepare_usable_topology(const struct set *set, size_t bytes, bool shared)
 {
 	if (!set->team || set->group->on_node || reduce_algorithm == DOUBLING || reduce_algorithm == PARTS)
@@ -285,7 +295,10 @@ bool set_agree_on_ring_allreduce(const struct set *set, size_t bytes, bool share
 	       (trees->trees == 0 || seconds < trees->seconds);
 }
 
-/* All members come to the same choice, also those that do not lead a node. A collective, like what it calls. */
+/*
+ * All members come to the same choice, also those that do not lead a node. A collective, like what
+ * it calls.
+ */
 static void agree_on_torus_method(struct reduction *r)
 {
 	size_t bytes = r->count * r->size, most;

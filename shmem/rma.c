@@ -65,7 +65,9 @@ COMMS_INLINE void rma_get(shmem_ctx_t ctx, struct comms_piece data, bool nbi, in
 	}                                                                                            \
 	return value;
 
-/* Blocks of elements at strides, which are in elements. iput and iget have blocks of one element. */
+/*
+ * Blocks of elements at strides, which are in elements. iput and iget have blocks of one element.
+ */
 struct strided {
 	ptrdiff_t dst, sst;
 	size_t size, block, count; /* bytes of an element, elements of a block, blocks */

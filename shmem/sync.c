@@ -94,8 +94,8 @@ FOR_AMO_TYPES(DEFINE_ONE)
 FOR_OLD_TYPES(DEFINE_ONE)
 
 /*
- * Sets of words. values has one element for all entries (step 0) or one for each (step 1); status marks
- * entries to leave out. The searches return SIZE_MAX or a count of 0 when nothing is found.
+ * Sets of words. values has one element for all entries (step 0) or one for each (step 1); status
+ * marks entries to leave out. The searches return SIZE_MAX or a count of 0 when nothing is found.
  */
 #define DEFINE_MANY(NAME, TYPE)                                                                                       \
 	static bool NAME##_entry_holds(const TYPE *ivars, size_t i, int cmp, const TYPE *values, size_t step)         \

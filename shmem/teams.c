@@ -99,8 +99,8 @@ static int choose_slot(uint64_t common, const struct set *parent)
 }
 
 /*
- * No PE returns before all have cleared the slot. All PEs try again if a member has meanwhile given the slot to
- * another team.
+ * No PE returns before all have cleared the slot. All PEs try again if a member has meanwhile given
+ * the slot to another team.
  */
 int api_agree_on_slot(const struct set *set, enum slot_wish wish)
 {

@@ -10,7 +10,10 @@ static long line_length(const struct node_grid *grid, int line)
 	return (long)grid->size[line] * grid->size[line + 3];
 }
 
-/* Position of a node along its line, and the reverse. The line changes direction at each step of the short axis. */
+/*
+ * Position of a node along its line, and the reverse. The line changes direction at each step of
+ * the short axis.
+ */
 static long place_on_line(const struct node_grid *grid, int line, const uint8_t physical[GRID_AXES])
 {
 	long size = grid->size[line], at = physical[line];

@@ -7,9 +7,9 @@
 #include "softofu/node_grid.h"
 
 /*
- * The map of ranks: the machine, the grid of the job, and the place of each rank. A launcher publishes it under the
- * PMIx key FJPMIX_RANKMAP (pmix_fjext.h), and jtofu_initialize reads it. Everybody else treats it as bytes. Numbers
- * are in the byte order of the host.
+ * The map of ranks: the machine, the grid of the job, and the place of each rank. A launcher
+ * publishes it under the PMIx key FJPMIX_RANKMAP (pmix_fjext.h), and jtofu_initialize reads it.
+ * Everybody else treats it as bytes. Numbers are in the byte order of the host.
  */
 #define RANK_MAP_MAGIC "SOFTOFU1"
 

@@ -80,7 +80,9 @@ static uint64_t mix_hash(uint64_t hash, const char *text)
 	return (hash ^ 0xff) * 0x100000001b3;
 }
 
-/* Whether a process has PMI_RANK in its environment, as processes of a job of MPICH's launcher do. */
+/*
+ * Whether a process has PMI_RANK in its environment, as processes of a job of MPICH's launcher do.
+ */
 static bool has_pmi_rank(long pid)
 {
 	char path[64], *entry = NULL;
@@ -116,8 +118,8 @@ static bool read_parent(long pid, long *parent, unsigned long long *began)
 }
 
 /*
- * MPICH's launcher names no job. The nearest ancestor that is not of the job is the launcher's process on this
- * machine, the same for all ranks.
+ * MPICH's launcher names no job. The nearest ancestor that is not of the job is the launcher's
+ * process on this machine, the same for all ranks.
  */
 static bool name_by_ancestor(char *name, size_t room)
 {
@@ -135,8 +137,8 @@ static bool name_by_ancestor(char *name, size_t room)
 }
 
 /*
- * Sets the name of the job, which all its processes share and no other job has. Launchers reuse names, so the name
- * also depends on the address of the server.
+ * Sets the name of the job, which all its processes share and no other job has. Launchers reuse
+ * names, so the name also depends on the address of the server.
  */
 static void set_job_name(struct settings *settings)
 {

@@ -4,7 +4,10 @@
 
 #include "node_grid.h"
 
-/* Settings from the environment: the launcher describes this process, the user describes the simulated machine. */
+/*
+ * Settings from the environment: the launcher describes this process, the user describes the
+ * simulated machine.
+ */
 enum order {
 	ORDER_REORDERED, /* communications without strong order are reordered (reorder injection) */
 	ORDER_POSTED,	 /* everything in the order it was posted */
@@ -31,8 +34,8 @@ struct settings {
 void settings_read(struct settings *settings);
 
 /*
- * Reads the grid alone. Returns false after one line if a setting is wrong. For oshrun, which must clean up before it
- * ends.
+ * Reads the grid alone. Returns false after one line if a setting is wrong. For oshrun, which must
+ * clean up before it ends.
  */
 bool settings_grid(struct node_grid *grid, long ranks);
 

@@ -61,9 +61,10 @@ typedef void torus_combine(void *out, const void *low, const void *high, size_t 
 struct torus_tree_collective {
 	const struct torus_topology *topology;
 	enum torus_trees kind;
-	const struct torus_disjoint_trees *disjoint; /* of kind TORUS_TREES_DISJOINT, from this root */
-	int root, root_pe;			     /* a place, and its leader */
-	uint64_t number;			     /* of the operation in this area, from 1 */
+	/* Of kind TORUS_TREES_DISJOINT, from this root. */
+	const struct torus_disjoint_trees *disjoint;
+	int root, root_pe; /* a place, and its leader */
+	uint64_t number;   /* of the operation in this area, from 1 */
 	struct torus_area *area;
 	char *dest;
 	/* Of a broadcast: data on the root; of an all-reduce: data of this node, may be dest. */

@@ -12,14 +12,16 @@
 /*
  * Moves bytes between PEs; knows no SHMEM type.
  *
- * segment  symmetric memory that every PE has: the heap (with, in front of it, one struct comms_system
- *          for the library's own use) and the program's global data
+ * segment  symmetric memory that every PE has: the heap (with, in front of it, one struct
+ *          comms_system for the library's own use) and the program's global data
  * peer     the record of a PE. All PEs start with one shared record that reaches nothing; the first
  *          contact replaces it (comms_connect) by a record of its own, for good
- * reach    where this process can load and store a peer's segment; size 0: it cannot, the network carries it
+ * reach    where this process can load and store a peer's segment; size 0: it cannot, the network
+ *          carries it
  * wakeup   how a PE that sleeps learns that its memory changed
  *
- * Any thread may call anything here once comms_start has returned; but see channels (comms/ops/ops.h).
+ * Any thread may call anything here once comms_start has returned; but see channels
+ * (comms/ops/ops.h).
  */
 
 #define COMMS_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -290,7 +292,10 @@ COMMS_INLINE uint64_t comms_sleepers(const struct comms_peer *peer)
 	return atomic_load_explicit(&peer->wakeup->sleepers, memory_order_relaxed);
 }
 
-/* After a store to [address, address + bytes) of a peer's memory: wakes the peer if it sleeps on these bytes. */
+/*
+ * After a store to [address, address + bytes) of a peer's memory: wakes the peer if it sleeps on
+ * these bytes.
+ */
 COMMS_INLINE void comms_wake_at(const struct comms_peer *peer, const void *address, size_t bytes)
 {
 	uint64_t sleepers = comms_sleepers(peer);

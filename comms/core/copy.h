@@ -107,7 +107,10 @@ COMMS_INLINE void comms_copy_out(void *dest, const void *shared, size_t bytes)
 /* A long copy for a routine, to or from local memory of the program (near.h). */
 void comms_copy_near(void *dest, const void *source, size_t bytes, const void *near, const char *routine);
 
-/* Stores to memory of a PE of this node, then wakes the PE if it waits for that. dest is the address at the target. */
+/*
+ * Stores to memory of a PE of this node, then wakes the PE if it waits for that. dest is the
+ * address at the target.
+ */
 void comms_put_large(const struct comms_peer *peer, const void *dest, void *here, const void *source, size_t bytes,
 		     const char *routine);
 

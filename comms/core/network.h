@@ -179,7 +179,10 @@ struct network_buffers {
 
 /* --- Optional groups --- */
 
-/* Several notifications in one message. The core begins and ends a batch (comms/ops/notify.c); notify fills it. */
+/*
+ * Several notifications in one message. The core begins and ends a batch (comms/ops/notify.c);
+ * notify fills it.
+ */
 struct network_batching {
 	/* Sends what notify has kept in a batch. Called only if batch->count is not 0. */
 	void (*send_batch)(struct comms_batch *batch);
@@ -275,7 +278,10 @@ struct comms_map {
 };
 
 enum {
-	/* amo is not atomic with the processor's atomics: PEs of a node use it among themselves, too */
+	/*
+	 * amo is not atomic with the processor's atomics: PEs of a node use it among themselves,
+	 * too
+	 */
 	NETWORK_OWN_ATOMICS = 1,
 	NETWORK_RECORDS_ARRIVALS = 2 /* the target records arrival times for traces */
 };
@@ -283,10 +289,14 @@ enum {
 /* --- The core of the contract --- */
 
 struct comms_network {
-	const char *name;      /* as SHMEM_INFO prints it; SHMEM_PATHS has the name in networks.def */
+	/* As SHMEM_INFO prints it; SHMEM_PATHS has the name in networks.def. */
+	const char *name;
 	unsigned traits;       /* NETWORK_..., or'ed */
 	enum counters_row row; /* of SHMEM_STATS: ROW_NAME, from networks.def */
-	/* longest sleep in ns; 0: unlimited, since arrivals wake the PE. A network whose NIC writes silently sets it */
+	/*
+	 * longest sleep in ns; 0: unlimited, since arrivals wake the PE. A network whose NIC writes
+	 * silently sets it
+	 */
 	long longest_wait;
 
 	/*
@@ -426,8 +436,9 @@ struct comms_network {
 	const struct network_completions *completions; /* comms/ops/completion_numbers.c */
 	const struct network_collectives *collectives; /* comms/groups/groups.c */
 	const struct network_offload *offload;	       /* comms/plans/offload.c */
-	const struct network_blocking *blocking;       /* comms/wait/wait.c; wake: comms/plans/commands.c */
-	const struct comms_map *map;		       /* comms/core/peers.c, comms/nodes/ */
+	/* comms/wait/wait.c; wake: comms/plans/commands.c. */
+	const struct network_blocking *blocking;
+	const struct comms_map *map; /* comms/core/peers.c, comms/nodes/ */
 };
 
 /*

@@ -38,7 +38,8 @@ struct peer_info {
 	uint64_t torus_bytes;
 };
 
-#define PEER_INFO_MAGIC 0x31316d6873726f74 /* changes when struct peer_info or struct comms_system does */
+/* Changes when struct peer_info or struct comms_system does. */
+#define PEER_INFO_MAGIC 0x31316d6873726f74
 
 /* Is the PE on this node, according to the allowed paths, SHMEM_NODE_PES and the network? */
 static bool is_on_my_node(int pe)

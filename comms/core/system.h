@@ -60,9 +60,11 @@ struct comms_slot {
 	struct comms_counter_barrier node_barrier[COMMS_NODE_BARRIERS];
 	/* By tier and round: the last epoch received. */
 	_Alignas(64) _Atomic uint64_t received[2][32];
-	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* barrier gates: see tofu_gates.c */
-	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
-	_Alignas(4096) char torus[COMMS_TORUS_BYTES];	  /* for collectives of the layer above */
+	/* Barrier gates: see tofu_gates.c. */
+	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES];
+	/* For the collectives of the layer above. */
+	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES];
+	_Alignas(4096) char torus[COMMS_TORUS_BYTES]; /* for collectives of the layer above */
 };
 _Static_assert(sizeof(struct comms_slot) == COMMS_SLOT_BYTES, "slots lie side by side");
 
@@ -95,8 +97,9 @@ _Static_assert(sizeof(struct comms_shown) <= 1024, "there is room in front of th
  */
 #define COMMS_WAVE_CHILDREN 8
 struct comms_sums {
-	uint64_t waits;		    /* slow waits begun plus ended: odd during one */
-	uint64_t moves;		    /* list commands executed, approximately: grows if there were any */
+	uint64_t waits; /* slow waits begun plus ended: odd during one */
+	/* List commands executed, approximately: grows if there were any. */
+	uint64_t moves;
 	uint64_t sent, carried_out; /* messages */
 	/* A PE where something else could store to memory, plus 1; 0: none. */
 	uint64_t writer;
@@ -146,7 +149,8 @@ struct comms_system {
 	/* Other PEs map this at a page boundary, not at a multiple of a slot. */
 	char unused[COMMS_SLOT_BYTES - COMMS_EVENTS_BYTES - 4096];
 	struct comms_slot slot[COMMS_SLOTS];
-	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/plans/plans.h */
+	/* Words and staging of persistent plans: see shmem/plans/plans.h. */
+	char plans[COMMS_PLAN_BYTES];
 };
 _Static_assert(sizeof(struct comms_system) == COMMS_SYSTEM_BYTES, "the heap begins right behind");
 

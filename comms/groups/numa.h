@@ -5,8 +5,9 @@
 #include "comms/core/comms.h"
 
 /*
- * A node may have several memory groups: NUMA nodes, such as the core-memory groups of an A64FX, between which a cache line
- * takes several times as long as inside one. The members of a group that are on one node then synchronise in two levels.
+ * A node may have several memory groups: NUMA nodes, such as the core-memory groups of an A64FX,
+ * between which a cache line takes several times as long as inside one. The members of a group that
+ * are on one node then synchronise in two levels.
  */
 
 /* Reads SHMEM_MEMORY_GROUPS and finds the memory group of this PE. */

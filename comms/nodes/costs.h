@@ -5,9 +5,10 @@
 #include "comms/torus/model.h"
 
 /*
- * What messages cost on a node and between nodes: the figures from which the model (comms/torus/model.h) finds the best
- * algorithm of a collective. Each path has some, and SHMEM_COSTS replaces them by measured ones. A team on a torus
- * measures its links as well (shmem/topologies.c).
+ * What messages cost on a node and between nodes: the figures from which the model
+ * (comms/torus/model.h) finds the best algorithm of a collective. Each path has some, and
+ * SHMEM_COSTS replaces them by measured ones. A team on a torus measures its links as well
+ * (shmem/topologies.c).
  */
 const struct torus_costs *comms_costs_on_node(void);
 const struct torus_costs *comms_costs_between_nodes(void);

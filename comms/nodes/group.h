@@ -47,7 +47,8 @@ struct comms_levels {
 	struct comms_group leaders; /* of all nodes, in order; me is -1 unless this PE leads */
 	int my_node;		    /* index among the leaders */
 	int *node_of;		    /* by member */
-	int *places, *first;	    /* the members of node i are at places[first[i]], ..., places[first[i + 1] - 1] */
+	/* The members of node i are at places[first[i]], ..., places[first[i + 1] - 1]. */
+	int *places, *first;
 };
 
 static inline int comms_group_pe(const struct comms_group *group, int i)

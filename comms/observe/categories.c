@@ -10,7 +10,8 @@
 #include "counters.h"
 
 struct rule {
-	const char *has, *has_too; /* parts of the name; NULL: one is enough. "^x" begins with, "x$" ends with */
+	/* Parts of the name; NULL: one is enough. "^x" begins with, "x$" ends with. */
+	const char *has, *has_too;
 	enum counters_category category;
 };
 

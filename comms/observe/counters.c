@@ -81,7 +81,8 @@ void counters_stop_links(void)
 
 /* --- Do all PEs observe alike? --- */
 
-enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* bits below the number of events */ };
+/* AGREE_EVENTS: bits below the number of events. */
+enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 };
 
 uint64_t counters_agreement(void)
 {

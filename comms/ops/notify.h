@@ -53,8 +53,9 @@ struct comms_notification {
 	 * flag.
 	 */
 	uint8_t completion;
-	bool by_network;	   /* use the network even if stores reach the PE */
-	bool second_cable;	   /* by the second cable of a pair of nodes; see comms_has_second_cables */
+	bool by_network; /* use the network even if stores reach the PE */
+	/* By the second cable of a pair of nodes; see comms_has_second_cables. */
+	bool second_cable;
 	struct comms_batch *batch; /* send with this batch, if it has room; NULL: send now */
 	int pe;
 	const char *routine;

@@ -5,8 +5,8 @@
 #include "comms/core/sessions.h"
 
 /*
- * Does this job's network offer sessions (comms/core/sessions.h)? Call the functions below only if it
- * does.
+ * Does this job's network offer sessions (comms/core/sessions.h)? Call the functions below only if
+ * it does.
  */
 bool comms_sessions_are_there(void);
 

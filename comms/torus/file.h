@@ -5,17 +5,21 @@
 #include "sites.h"
 
 /*
- * A shape file describes a machine and names the host at each place. One statement a line, # begins a comment:
+ * A shape file describes a machine and names the host at each place. One statement a line, # begins
+ * a comment:
  *
  *     shape 4x4mx2            before any host: sizes and marks as for torus_shape_read
  *     pes 4                   PEs on each node (1)
  *     host node7 1,0,1        the host with this name is at these coordinates
- *     hosts node###           every place has a host: its number with as many digits, from 0, in order of places
+ *     hosts node###           every place has a host: its number with as many digits, from 0, in
+ *                             order of places
  *     dead node7              behind its host: nobody is to be there, and nothing goes through it
- *     dead node7 x+           the cable that leaves there in this direction carries nothing, neither to nor fro
+ *     dead node7 x+           the cable that leaves there in this direction carries nothing,
+ *                             neither to nor fro
  *     slow 4 node7 x+         it takes four times as long as others
  *     slow 4 1,0,1            so do all cables of the host there
- *     port node7 x+ eth2      the interface of the cable that leaves there in this direction; else it is called x+
+ *     port node7 x+ eth2      the interface of the cable that leaves there in this direction; else
+ *                             it is called x+
  *
  * Places without a host are holes, and so are those of dead ones.
  */

@@ -125,7 +125,10 @@ double torus_rounds_seconds(int nodes, size_t bytes, const struct torus_costs *c
 	return seconds;
 }
 
-/* In a ring each message waits for the one before, so it has to be faster by more than the model may be wrong. */
+/*
+ * In a ring each message waits for the one before, so it has to be faster by more than the model
+ * may be wrong.
+ */
 bool torus_rounds_beat_ring(int nodes, size_t bytes, const struct torus_costs *costs)
 {
 	return torus_rounds_seconds(nodes, bytes, costs) <= torus_ring_seconds(nodes, bytes, costs) * (1 + SLACK);

@@ -71,7 +71,8 @@ static int *all_coordinates(const struct torus_shape *shape)
 struct traffic {
 	const struct torus_shape *shape;
 	const int *table;
-	long *load;			   /* of each link: place times directions, plus direction */
+	/* Of each link: place times directions, plus direction. */
+	long *load;
 	const struct torus_sites *sites;   /* only with routes */
 	const struct torus_routes *routes; /* NULL: dimension order */
 };

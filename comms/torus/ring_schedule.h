@@ -59,7 +59,9 @@ double torus_ring_links(const struct torus_shape *shape, enum torus_ring_ways wa
 /* The start of a part of data of this size, at a whole line; for part = parts, the end. */
 size_t torus_ring_part_begin(const struct torus_ring_shares *shares, size_t bytes, int part);
 
-/* Does the place send the part of the origin in this direction? level: the level of the part there. */
+/*
+ * Does the place send the part of the origin in this direction? level: the level of the part there.
+ */
 bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int place, int direction, int *level);
 
 /*

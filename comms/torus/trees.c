@@ -28,7 +28,10 @@ int torus_tree_count(const struct torus_shape *shape, enum torus_trees kind)
 	return kind == TORUS_TREES_TWICE ? 2 * count : count;
 }
 
-/* The axis along which a place receives in this tree; sets whether the place is displaced along the tree's own axis. */
+/*
+ * The axis along which a place receives in this tree; sets whether the place is displaced along the
+ * tree's own axis.
+ */
 static int choose_axis(const struct torus_tree *tree, int place, bool *displaced)
 {
 	const struct torus_shape *shape = tree->shape;

@@ -36,9 +36,10 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define SLEEP_SHORTEST 50000L	  /* ns */
-#define SLEEP_LONGEST 20000000L	  /* ns */
-#define SLEEP_WITH_LISTS 1000000L /* ns; a PE that sleeps in a counter barrier is not woken for a plan */
+#define SLEEP_SHORTEST 50000L	/* ns */
+#define SLEEP_LONGEST 20000000L /* ns */
+/* Ns; a PE that sleeps in a counter barrier is not woken for a plan. */
+#define SLEEP_WITH_LISTS 1000000L
 /*
  * With a processor for each PE: some 0.4 ms, longer than a wakeup takes; otherwise two PEs would
  * keep waking each other.
@@ -66,9 +67,12 @@ static struct {
 	uint64_t ticks_per_poll;
 #endif
 } waits;
-static _Thread_local const void *awaited_address __attribute__((tls_model("initial-exec"))); /* as in COMMS_WAIT */
+/* As in COMMS_WAIT. */
+static _Thread_local const void *awaited_address __attribute__((tls_model("initial-exec")));
 
-/* Before there are threads this is a flag; later the kernel would have to wait for every processor. */
+/*
+ * Before there are threads this is a flag; later the kernel would have to wait for every processor.
+ */
 __attribute__((constructor)) static void register_waits_membarrier(void)
 {
 	bool registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0 &&

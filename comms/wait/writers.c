@@ -40,7 +40,8 @@ struct open_files {
 };
 
 static struct {
-	handler *handlers_before[MOST_SIGNALS], *handlers[MOST_SIGNALS]; /* the latter: libraries' */
+	/* The latter: libraries'. */
+	handler *handlers_before[MOST_SIGNALS], *handlers[MOST_SIGNALS];
 	struct threads threads_before, threads;
 	struct open_files files_before, files;
 } writers;
@@ -235,7 +236,9 @@ static bool list_files(struct open_files *files, const struct open_files *known)
 	return folder != NULL;
 }
 
-/* A mapping outlives its file: contexts of asynchronous I/O, rings of io_uring, memory of devices. */
+/*
+ * A mapping outlives its file: contexts of asynchronous I/O, rings of io_uring, memory of devices.
+ */
 static bool is_writer_map(const char *path)
 {
 	if (begins_with(path, "/[aio]") || begins_with(path, "anon_inode:"))

@@ -2,9 +2,10 @@
 /*
  * chain: a broadcast that the NICs do by themselves.
  *
- * Every rank between the first and the last posts its forwards on a session-mode queue before anything has arrived.
- * They wait there, because the scheduling pointer of the queue releases none of them. Each chunk that arrives carries
- * SPS(1), advances the pointer by one, and so releases its own forward. The CPU computes meanwhile.
+ * Every rank between the first and the last posts its forwards on a session-mode queue before
+ * anything has arrived. They wait there, because the scheduling pointer of the queue releases none
+ * of them. Each chunk that arrives carries SPS(1), advances the pointer by one, and so releases its
+ * own forward. The CPU computes meanwhile.
  */
 #include "start.h"
 
@@ -13,7 +14,10 @@ enum { CHUNKS = 64, CHUNK = 1920, READY_STAG = 2 };
 static _Alignas(256) char data[CHUNKS * CHUNK];
 static _Alignas(256) volatile uint64_t ready;
 
-/* Sessions have queues of their own, whose numbers only their owner knows: they are exchanged by puts here. */
+/*
+ * Sessions have queues of their own, whose numbers only their owner knows: they are exchanged by
+ * puts here.
+ */
 static _Alignas(256) volatile struct {
 	uint64_t session_of_next;
 	uint64_t there;
@@ -41,7 +45,8 @@ int main(void)
 	find_places();
 	last = ranks - 1;
 	MUST(utofu_create_vcq_with_cmp_id(0, COMPONENT, 0, &plain));
-	MUST(utofu_create_vcq(0, UTOFU_VCQ_FLAG_SESSION_MODE, &session)); /* there are few: have another method ready */
+	/* There are few: have another method ready. */
+	MUST(utofu_create_vcq(0, UTOFU_VCQ_FLAG_SESSION_MODE, &session));
 	MUST(utofu_query_vcq_id(session, &session_id));
 	MUST(utofu_reg_mem(plain, data, sizeof data, 0, &source));
 	MUST(utofu_reg_mem_with_stag(session, data, sizeof data, STAG, 0, &session_data));
@@ -62,7 +67,8 @@ int main(void)
 	next = books.session_of_next;
 
 	/*
-	 * A rank whose forwards are posted notifies the rank before it. So the first rank learns that all are ready.
+	 * A rank whose forwards are posted notifies the rank before it. So the first rank learns
+	 * that all are ready.
 	 */
 	sender = me ? session : plain;
 	if (!me) {

@@ -2,10 +2,10 @@
 /*
  * double_buffer: an exchange with both neighbours of a ring in every step, without a handshake.
  *
- * Each edge has two receive buffers, used alternately. When a rank starts step k, its neighbour's message of step k-1
- * has arrived. The neighbour sent it after it was done with step k-2, so its buffer of step k-2, which step k uses
- * again, is free. The step number is the last word of the message, and strong order makes it arrive last: a rank that
- * sees it has the whole message.
+ * Each edge has two receive buffers, used alternately. When a rank starts step k, its neighbour's
+ * message of step k-1 has arrived. The neighbour sent it after it was done with step k-2, so its
+ * buffer of step k-2, which step k uses again, is free. The step number is the last word of the
+ * message, and strong order makes it arrive last: a rank that sees it has the whole message.
  */
 #include "start.h"
 

@@ -3,8 +3,9 @@
 #define START_H
 
 /*
- * What every uTofu program does first, here without MPI: who am I, where are the others, a queue, an address for
- * everybody's memory. With MPI you would exchange VCQ ids and STADDs by messages instead; docs/tofu.md shows both.
+ * What every uTofu program does first, here without MPI: who am I, where are the others, a queue,
+ * an address for everybody's memory. With MPI you would exchange VCQ ids and STADDs by messages
+ * instead; docs/tofu.md shows both.
  */
 #include <jtofu.h>
 #include <stdio.h>
@@ -42,8 +43,8 @@ static inline void find_places(void)
 }
 
 /*
- * The id of a rank's queue, from its place alone. One rank per node has CQ 0 of every TNI; where several share a
- * node, exchange the ids that utofu_query_vcq_id gives.
+ * The id of a rank's queue, from its place alone. One rank per node has CQ 0 of every TNI; where
+ * several share a node, exchange the ids that utofu_query_vcq_id gives.
  */
 static inline utofu_vcq_id_t id_of(int rank, utofu_tni_id_t tni)
 {
@@ -80,9 +81,9 @@ static inline struct utofu_mrq_notice wait_notice(utofu_vcq_hdl_t vcq)
 }
 
 /*
- * Waits without a barrier until the other side is ready: repeats a put with a local notice. A put to a queue that
- * does not exist yet gets UTOFU_ERR_MRQ_PEER, one to memory that is not registered yet UTOFU_ERR_MRQ_RMT_STADD. A
- * separate queue keeps these notices apart from all others.
+ * Waits without a barrier until the other side is ready: repeats a put with a local notice. A put
+ * to a queue that does not exist yet gets UTOFU_ERR_MRQ_PEER, one to memory that is not registered
+ * yet UTOFU_ERR_MRQ_RMT_STADD. A separate queue keeps these notices apart from all others.
  */
 static inline void notify_until_ready(utofu_vcq_id_t to, utofu_stadd_t at)
 {

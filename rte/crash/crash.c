@@ -45,7 +45,10 @@ static struct {
 	int which;	   /* the signal that it reports: an index in fatal */
 } crash;
 
-/* Raises the signal again. It takes effect when the handler has returned, so that a core file shows where the fault was. */
+/*
+ * Raises the signal again. It takes effect when the handler has returned, so that a core file shows
+ * where the fault was.
+ */
 static void end_by_default(int number)
 {
 	sigset_t one;
@@ -163,7 +166,8 @@ void rte_crash_start(void)
 	set_signal_stack();
 	speaker = crash_report_find_speaker();
 	sigemptyset(&action.sa_mask);
-	sigaddset(&action.sa_mask, SIGTERM); /* oshrun sends it to a PE, and then to the process group of the PE */
+	/* Oshrun sends it to a PE, and then to the process group of the PE. */
+	sigaddset(&action.sa_mask, SIGTERM);
 	for (int i = 0; i < FATAL; i++) {
 		if (fatal_signals[i].number == SIGTERM && !setting_text(SETTING_TRACE)[0] && !speaker)
 			continue;

@@ -15,7 +15,9 @@
 
 static struct {
 	bool begun; /* the first line has been written */
-	/* The PE that creates this file reports for all PEs. Empty: oshrun has not started this PE. */
+	/*
+	 * The PE that creates this file reports for all PEs. Empty: oshrun has not started this PE.
+	 */
 	char speaker[PATH_MAX];
 } crash_text;
 

@@ -7,8 +7,8 @@
 #include <ucontext.h>
 
 /*
- * What a PE writes to standard error when a signal ends it. The handler of the signal calls these functions, but for
- * crash_report_find_speaker; one thread at a time may do so.
+ * What a PE writes to standard error when a signal ends it. The handler of the signal calls these
+ * functions, but for crash_report_find_speaker; one thread at a time may do so.
  */
 
 /*
@@ -23,8 +23,9 @@ void crash_report_damage(const char *name);
 bool crash_sent_by_process(const siginfo_t *info);
 
 /*
- * When a PE is gone, oshrun ends the others by a SIGTERM with the number of that PE. Each of the others then calls crash_report_routine, which
- * writes the routine that it was in; only the first PE that was in a routine writes.
+ * When a PE is gone, oshrun ends the others by a SIGTERM with the number of that PE. Each of the
+ * others then calls crash_report_routine, which writes the routine that it was in; only the first
+ * PE that was in a routine writes.
  */
 bool crash_report_find_speaker(void); /* call before any signal; false: not started by oshrun */
 bool crash_report_is_wanted(const siginfo_t *info);

@@ -97,7 +97,10 @@ static bool holds_socket(pid_t pid, unsigned long inode)
 	return holds;
 }
 
-/* The kernel prints an address as hexadecimal numbers of four bytes, each in the byte order of this machine. */
+/*
+ * The kernel prints an address as hexadecimal numbers of four bytes, each in the byte order of this
+ * machine.
+ */
 static bool parse_address(const char *text, struct in6_addr *address)
 {
 	size_t words = strlen(text) / 8;

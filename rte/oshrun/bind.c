@@ -164,7 +164,10 @@ static enum bind_to choose(const struct processors *processors, enum bind_to wis
 	*oversubscribed = false;
 	if (wish == BIND_NONE || wish == BIND_SOCKET || wish == BIND_NUMA)
 		return wish;
-	/* A single PE gains nothing from binding, and two jobs of one PE would be bound to the same core. */
+	/*
+	 * A single PE gains nothing from binding, and two jobs of one PE would be bound to the same
+	 * core.
+	 */
 	if (wish == BIND_DEFAULT && pes == 1)
 		return BIND_NONE;
 	if (wish == BIND_HWTHREAD)

@@ -11,7 +11,10 @@
 
 extern char **environ;
 
-/* PMIX_MCA_* are the user's settings of libpmix; every other PMIX_* describes one process of one job. */
+/*
+ * PMIX_MCA_* are the user's settings of libpmix; every other PMIX_* describes one process of one
+ * job.
+ */
 static bool is_of_another_server(const char *entry)
 {
 	return !strncmp(entry, "PMIX_", 5) && strncmp(entry, "PMIX_MCA_", 9);

@@ -118,7 +118,10 @@ static void reach_time_limit(struct job *job)
 	job->deadline = job_clock() + REPORTING;
 }
 
-/* A killed process ends only when the kernel has finished a core dump to a slow disk, or a request to a file server that does not answer. */
+/*
+ * A killed process ends only when the kernel has finished a core dump to a slow disk, or a request
+ * to a file server that does not answer.
+ */
 static void wait_for_kernel(struct job *job)
 {
 	if (job->alive && !job->given_up) {
@@ -249,8 +252,9 @@ static bool prepare_job(struct job *job)
 }
 
 /*
- * Lets UCX make its temporary files in the session folder: a PE that is killed before it has shared such a file leaves it, and it is removed with
- * the folder. Only for a folder in memory, since a disk would make the segments slow.
+ * Lets UCX make its temporary files in the session folder: a PE that is killed before it has shared
+ * such a file leaves it, and it is removed with the folder. Only for a folder in memory, since a
+ * disk would make the segments slow.
  */
 static bool set_ucx_folder(struct job *job)
 {

@@ -17,7 +17,8 @@
 /*
  * A job of oshrun: the root of all state. docs/protocols/launch.md draws the states.
  *
- * Only the main thread uses it. The PMIx server has threads of its own; they pass events through server_next_event and touch nothing here.
+ * Only the main thread uses it. The PMIx server has threads of its own; they pass events through
+ * server_next_event and touch nothing here.
  */
 
 enum pe_phase {
@@ -62,7 +63,8 @@ struct job {
 	char **debug_arguments;
 	char host[HOST_NAME_MAX + 1];
 	char folder_name[48]; /* last part of the session folder's name; visible to other users */
-	char name[80];	      /* PMIx namespace; a process that knows it belongs to the job, see accept_filter.h */
+	/* PMIx namespace; a process that knows it belongs to the job, see accept_filter.h. */
+	char name[80];
 	struct processors processors;
 	struct binding binding;
 
@@ -85,12 +87,13 @@ struct job {
 	int code;	   /* the worst exit code so far, or the code of a decided end */
 	/* By an abort, the time limit or a signal: exit codes of PEs no longer count. */
 	bool code_decided;
-	int signal;		/* signal that ends oshrun, 0: none */
-	bool given_up;		/* the user does not want to wait for killed PEs */
-	int worst;		/* PE that exited with `code` */
-	int failures;		/* PEs whose exit codes were not 0 */
-	bool explained;		/* the reason for a nonzero code has been reported */
-	int lost_pe;		/* the PE that lost its connection and has until lost_deadline to die */
+	int signal;	/* signal that ends oshrun, 0: none */
+	bool given_up;	/* the user does not want to wait for killed PEs */
+	int worst;	/* PE that exited with `code` */
+	int failures;	/* PEs whose exit codes were not 0 */
+	bool explained; /* the reason for a nonzero code has been reported */
+	/* The PE that lost its connection and has until lost_deadline to die. */
+	int lost_pe;
 	double lost_deadline;	/* 0: none */
 	double output_deadline; /* for output that nobody reads, after a signal; 0: none */
 

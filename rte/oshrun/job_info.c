@@ -13,7 +13,10 @@
 #define JOB_KEYS 17  /* keys that describe_job always loads, besides one for each PE */
 #define LONG_NAME 48 /* of a host name */
 
-/* Fills in *next and moves it on. PMIX_INFO_LOAD is a macro that may evaluate its arguments more than once. */
+/*
+ * Fills in *next and moves it on. PMIX_INFO_LOAD is a macro that may evaluate its arguments more
+ * than once.
+ */
 static void load(pmix_info_t **next, const char *key, const void *value, pmix_data_type_t type)
 {
 	PMIX_INFO_LOAD(*next, key, value, type);
@@ -70,7 +73,10 @@ static char *list_of_pes(int count)
 	return list;
 }
 
-/* PMIx_generate_regex of libpmix 4.2 has a buffer of 50 bytes for the part of a name before its number, and does not check the length. */
+/*
+ * PMIx_generate_regex of libpmix 4.2 has a buffer of 50 bytes for the part of a name before its
+ * number, and does not check the length.
+ */
 static char *map_of_nodes(const char *host)
 {
 	char *nodes = NULL;

@@ -10,7 +10,10 @@
  */
 bool join_trace(const char *file);
 
-/* The same after a job. Its PEs have joined the trace themselves, unless they ended early. NULL: the job had no trace. */
+/*
+ * The same after a job. Its PEs have joined the trace themselves, unless they ended early. NULL:
+ * the job had no trace.
+ */
 void join_trace_after_job(const char *file);
 
 #endif

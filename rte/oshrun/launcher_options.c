@@ -92,8 +92,9 @@ static void add_seconds(struct arguments *command, const struct options *o)
 }
 
 /*
- * By default the launcher's daemons probe an idle connection only after five minutes, and the launcher waits for the daemon of a lost host
- * when it ends the job. These values let the launcher detect the loss before the PEs do, which take twice the time.
+ * By default the launcher's daemons probe an idle connection only after five minutes, and the
+ * launcher waits for the daemon of a lost host when it ends the job. These values let the launcher
+ * detect the loss before the PEs do, which take twice the time.
  */
 static void set_keepalive(const char *prefix)
 {

@@ -9,8 +9,11 @@
 struct launcher_kind {
 	const char *name;
 	const char *package; /* the Debian package */
-	const char *
-		interface; /* the variable that names the daemons' network; NULL: daemons do not connect to the launcher */
+	/*
+	 * The variable that names the daemons' network; NULL: daemons do not connect to the
+	 * launcher.
+	 */
+	const char *interface;
 	void (*add_options)(struct arguments *command, const struct launcher *launcher, const struct options *options,
 			    const struct hosts *hosts);
 };

@@ -71,8 +71,9 @@ static void ask_version(const char *path, char *text, size_t size)
 }
 
 /*
- * Several MPIs call their launcher mpirun, and only Open MPI's offers PMIx to the PEs. The mpirun of Open MPI 5 is PRRTE's and takes PRRTE's
- * options; it no longer understands some of the older ones (--output-filename). NULL: not one of these.
+ * Several MPIs call their launcher mpirun, and only Open MPI's offers PMIx to the PEs. The mpirun
+ * of Open MPI 5 is PRRTE's and takes PRRTE's options; it no longer understands some of the older
+ * ones (--output-filename). NULL: not one of these.
  */
 static const struct launcher_kind *kind_of_mpirun(const char *path)
 {

@@ -22,8 +22,9 @@
 #include "tofu_ranks.h"
 
 /*
- * oshrun reads the command line (options.c) and decides which launcher starts the job (hosts.c, launchers.c). If that is oshrun itself, it
- * runs the job (job.c and below). docs/protocols/launch.md describes on one page what may happen to a job.
+ * oshrun reads the command line (options.c) and decides which launcher starts the job (hosts.c,
+ * launchers.c). If that is oshrun itself, it runs the job (job.c and below).
+ * docs/protocols/launch.md describes on one page what may happen to a job.
  */
 
 /*
@@ -41,7 +42,10 @@ static void open_standard_files(void)
 		close(fd);
 }
 
-/* Makes a folder name that no other current or recent job of this machine has, and from it a job name that others cannot guess. */
+/*
+ * Makes a folder name that no other current or recent job of this machine has, and from it a job
+ * name that others cannot guess.
+ */
 static void name_job(struct job *job)
 {
 	struct timespec now;
@@ -120,12 +124,18 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	name_job(&job);
 	/* Otherwise Open MPI 4 treats a process whose server is not its mpirun as a job of one. */
 	setenv("OMPI_MCA_schizo", "^orte", 0);
-	/* The shared memory of PMIx 5 numbers keys that PMIx does not define, and each process numbers them in the order of its own use. */
+	/*
+	 * The shared memory of PMIx 5 numbers keys that PMIx does not define, and each process
+	 * numbers them in the order of its own use.
+	 */
 	setenv("PMIX_MCA_gds", "^shmem2", 0);
 	job.environment = environment_for_pes(options);
 	if (!job.environment || !discover_machine(&job, hosts))
 		return 1;
-	/* Open MPI in the same program would spin while other PEs want the core. MPICH yields by itself. */
+	/*
+	 * Open MPI in the same program would spin while other PEs want the core. MPICH yields by
+	 * itself.
+	 */
 	if (job.count > job.processors.cores && !environment_add(&job.environment, "OMPI_MCA_mpi_yield_when_idle", "1"))
 		return 1;
 	code = tofu_ranks_prepare(&job);

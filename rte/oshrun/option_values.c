@@ -104,7 +104,10 @@ static int read_text(const char **field, const char *name, const char *text)
 	return OPTION_GO_ON;
 }
 
-/* oshrun places PEs in order, on the cores of one host and then host by host; options that ask for this order are accepted. */
+/*
+ * oshrun places PEs in order, on the cores of one host and then host by host; options that ask for
+ * this order are accepted.
+ */
 static int read_order(const char *name, const char *text)
 {
 	static const char *const usual[] = {"slot", "core", "node", "hwthread", "fill"};

@@ -49,8 +49,8 @@ const struct part *options_part(const struct options *options, int pe);
 const char *bind_to_name(enum bind_to to);
 
 /*
- * Fills options from the command line. Returns -1 to go on, or the exit code when there is nothing to run:
- * 0 after --help and --version, 2 after a mistake, which is reported in one line.
+ * Fills options from the command line. Returns -1 to go on, or the exit code when there is nothing
+ * to run: 0 after --help and --version, 2 after a mistake, which is reported in one line.
  */
 int options_parse(struct options *options, int argc, char **argv);
 

@@ -42,7 +42,10 @@ static bool executable_has_shmem(const char *path)
 
 bool program_checks_leaks(const char *file_of_program)
 {
-	/* -fsanitize=leak leaves no call in the program: gcc links liblsan, clang the code that begins with __lsan_init. */
+	/*
+	 * -fsanitize=leak leaves no call in the program: gcc links liblsan, clang the code that
+	 * begins with __lsan_init.
+	 */
 	static const char *const names[] = {"__asan_init", "liblsan", "__lsan_init"};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

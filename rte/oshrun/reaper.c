@@ -23,7 +23,10 @@
 #define CLOSE_RANGE 436
 #define DISMISSED 'q'
 
-/* Reads the parent from /proc/PID/stat. It follows the command's name, which may contain anything, even brackets. */
+/*
+ * Reads the parent from /proc/PID/stat. It follows the command's name, which may contain anything,
+ * even brackets.
+ */
 static pid_t parent_of(const char *pid)
 {
 	char path[64], text[512];
@@ -152,7 +155,9 @@ struct reaper *reaper_start(int count)
 	if (pid == 0)
 		reap_when_orphaned(reaper, ends[0]);
 	close(ends[0]);
-	/* Not assigned directly from fork(): the child would store its 0 in the same shared memory. */
+	/*
+	 * Not assigned directly from fork(): the child would store its 0 in the same shared memory.
+	 */
 	reaper->pid = pid;
 	reaper->pipe = ends[1];
 	return pid > 0 ? reaper : NULL;

@@ -23,15 +23,19 @@ struct reaper {
 	pid_t groups[]; /* process group of each PE, 0: none */
 };
 
-/* Starts the reaper of a job with count PEs. Call it before any thread exists. Returns NULL with errno on failure. */
+/*
+ * Starts the reaper of a job with count PEs. Call it before any thread exists. Returns NULL with
+ * errno on failure.
+ */
 struct reaper *reaper_start(int count);
 
 /* Ends the reaper without any action. Call it after the job has ended and its files are removed. */
 void reaper_dismiss(struct reaper *reaper);
 
 /*
- * Kills processes of the job that have left their PE's process group: all processes whose environment contains the mark, and all orphans
- * that have become children of the caller. Returns how many it killed.
+ * Kills processes of the job that have left their PE's process group: all processes whose
+ * environment contains the mark, and all orphans that have become children of the caller. Returns
+ * how many it killed.
  */
 int reaper_sweep(const char *mark);
 

@@ -100,7 +100,9 @@ static int check_file_size(struct job *job)
 	return 1;
 }
 
-/* libpmix does not notice that one of its threads could not start, and the PEs would wait for ever. */
+/*
+ * libpmix does not notice that one of its threads could not start, and the PEs would wait for ever.
+ */
 static int check_data(const struct job *job)
 {
 	rlim_t need = OWN_DATA + (rlim_t)job->count * DATA_PER_PE;

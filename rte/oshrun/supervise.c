@@ -70,7 +70,10 @@ static bool has_no_reader(int fd)
 	return poll(&file, 1, 0) == 1 && file.revents & POLLERR;
 }
 
-/* A reader such as head leaves when it has enough. In any pipeline the writer then ends by SIGPIPE, and nobody reports it. */
+/*
+ * A reader such as head leaves when it has enough. In any pipeline the writer then ends by SIGPIPE,
+ * and nobody reports it.
+ */
 static bool reader_left(const struct job *job, int sig)
 {
 	return sig == SIGPIPE && (has_no_reader(STDOUT_FILENO) || has_no_reader(job->io.error_fd));
@@ -168,7 +171,10 @@ static void judge_exit(struct job *job, int number, int code)
 		job->phase = JOB_GRACE;
 		job->deadline = job_clock() + GRACE;
 	}
-	/* A PE that returns nonzero after finalizing does not end the job: no other PE waits for it. */
+	/*
+	 * A PE that returns nonzero after finalizing does not end the job: no other PE waits for
+	 * it.
+	 */
 }
 
 static int code_of(int status)
@@ -211,7 +217,10 @@ static bool reap(struct job *job)
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
 			return any;
 		pe = number_of(job, info.si_pid);
-		/* Kills the rest of its process group. Until the PE is reaped, no other process can have this number. */
+		/*
+		 * Kills the rest of its process group. Until the PE is reaped, no other process can
+		 * have this number.
+		 */
 		if (pe >= 0) {
 			kill(-info.si_pid, SIGKILL);
 			job->reaper->groups[pe] = 0;

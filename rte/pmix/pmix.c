@@ -46,7 +46,10 @@ static bool has_launcher_without_pmix(void)
 			return true;
 		}
 	}
-	/* MPICH's mpiexec -pmi-port gives the number only over this port, whose protocol the library does not speak. */
+	/*
+	 * MPICH's mpiexec -pmi-port gives the number only over this port, whose protocol the
+	 * library does not speak.
+	 */
 	if (getenv("PMI_PORT"))
 		snprintf(rte.problem, sizeof rte.problem, "PMI_PORT=%s", getenv("PMI_PORT"));
 	return getenv("PMI_PORT");
@@ -66,8 +69,8 @@ void rte_when_asked(void (*function)(void))
 }
 
 /*
- * The server asks for a report; or the connection is lost because the server or its node was killed: then nobody else would end this process.
- * Runs in PMIx's thread, where only _exit is safe.
+ * The server asks for a report; or the connection is lost because the server or its node was
+ * killed: then nobody else would end this process. Runs in PMIx's thread, where only _exit is safe.
  */
 static void handle_server_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
 				size_t ninfo, pmix_info_t *results, size_t nresults,

@@ -29,7 +29,10 @@ enum rte_status rte_failed(const char *call, pmix_status_t status);
 /* A value of the job (rank wildcard), to be released; NULL: none. */
 pmix_value_t *rte_job_value(const char *key);
 
-/* Notifies oshrun that this PE is up or down (RTE_KEY_UP), and whether it may be in a fence (RTE_KEY_FENCE). */
+/*
+ * Notifies oshrun that this PE is up or down (RTE_KEY_UP), and whether it may be in a fence
+ * (RTE_KEY_FENCE).
+ */
 void rte_notify_up(bool up);
 void rte_notify_fence(bool in_fence);
 

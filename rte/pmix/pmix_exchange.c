@@ -39,7 +39,10 @@ static enum rte_status fence_with_retries(bool collect)
 	return status == PMIX_SUCCESS ? RTE_OK : rte_failed("PMIx_Fence", status);
 }
 
-/* Under Slurm, PEs leave a fence that collects no data at once, unless the site's configuration says otherwise (PMIxFenceBarrier). */
+/*
+ * Under Slurm, PEs leave a fence that collects no data at once, unless the site's configuration
+ * says otherwise (PMIxFenceBarrier).
+ */
 enum rte_status rte_fence(void)
 {
 	return fence_with_retries(rte_by_slurm());

@@ -180,7 +180,10 @@ static int read_shape_text(const char *text, int *size, int most)
 	}
 }
 
-/* The value is an array of numbers, or a text, if there is one fabric. With several fabrics the function returns 0. */
+/*
+ * The value is an array of numbers, or a text, if there is one fabric. With several fabrics the
+ * function returns 0.
+ */
 int rte_fabric_shape(int *size, int most)
 {
 	static const char *const keys[] = {PMIX_FABRIC_SHAPE, PMIX_FABRIC_SHAPE_STRING};
@@ -200,7 +203,10 @@ int rte_fabric_shape(int *size, int most)
 	return axes;
 }
 
-/* Takes the coordinates of the first device of the host that has some, in the numbering of the fabric. */
+/*
+ * Takes the coordinates of the first device of the host that has some, in the numbering of the
+ * fabric.
+ */
 int rte_fabric_coordinates(int pe, int *at, int most)
 {
 	const pmix_data_array_t *devices;

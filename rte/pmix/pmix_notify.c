@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notifications to oshrun about the state of this PE, directives of PMIx_Job_control. Other launchers get none. */
+/*
+ * Notifications to oshrun about the state of this PE, directives of PMIx_Job_control. Other
+ * launchers get none.
+ */
 #include <string.h>
 
 #include "pmix_client.h"
@@ -48,7 +51,10 @@ static void free_notification(pmix_status_t status, pmix_info_t *info, size_t co
 		release(arg);
 }
 
-/* Does not wait for the answer: the server reads the messages of a PE in the order in which the PE sends them. */
+/*
+ * Does not wait for the answer: the server reads the messages of a PE in the order in which the PE
+ * sends them.
+ */
 void rte_notify_fence(bool in_fence)
 {
 	pmix_info_t *message;

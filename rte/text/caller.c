@@ -23,8 +23,9 @@ static void caller_generic_name(const char *word, char *name, size_t size)
 }
 
 /*
- * torushmemf_ctx_put__real8 is shmem_put, torushmemf_team_destroy is shmem_team_destroy, the module's
- * module_allocate_long__real8 is shmem_allocate, and shmem_put8_ is SHMEM_PUT8 of OpenSHMEM 1.3.
+ * torushmemf_ctx_put__real8 is shmem_put, torushmemf_team_destroy is shmem_team_destroy, the
+ * module's module_allocate_long__real8 is shmem_allocate, and shmem_put8_ is SHMEM_PUT8 of
+ * OpenSHMEM 1.3.
  */
 static void caller_fortran_name(const char *symbol, char *name, size_t size)
 {

@@ -12,7 +12,10 @@ struct plain_text {
 	char buffer[8192];
 };
 
-/* %s text; %x an address; %d an int; %l an int64_t; %t an int64_t of nanoseconds, written as microseconds with three decimals. */
+/*
+ * %s text; %x an address; %d an int; %l an int64_t; %t an int64_t of nanoseconds, written as
+ * microseconds with three decimals.
+ */
 void plain_put(struct plain_text *text, const char *format, ...);
 void plain_flush(struct plain_text *text);
 

@@ -36,7 +36,10 @@ enum trace_end {
 struct trace_event {
 	/* Of a call: its end; of a message: see trace_end; of an arrival or a flag: unused. */
 	uint64_t begin, end;
-	/* call: the number of its name. message, flag: the flag's key or the channel. arrival: the event it names */
+	/*
+	 * call: the number of its name. message, flag: the flag's key or the channel. arrival: the
+	 * event it names
+	 */
 	int64_t key;
 	uint64_t bytes;
 	int32_t pe; /* the other PE, -1: none */

@@ -181,7 +181,10 @@ void plan_check_data(struct maker *m, const void *dest, size_t dest_bytes, const
 	}
 }
 
-/* Arrivals advance a plan over the network without a call; on a node only a thread does, if a processor is free for it. */
+/*
+ * Arrivals advance a plan over the network without a call; on a node only a thread does, if a
+ * processor is free for it.
+ */
 static bool takes_thread(const struct maker *m)
 {
 	if (m->executor != SHMEMX_PLAN_AUTO)

@@ -62,7 +62,9 @@ static bool for_all_here(const struct reduction *r)
 	return r->root < 0 && r->nodes.count == 1;
 }
 
-/* Combines the elements of a strip, beginning with the source of the PE whose dest gets the result. */
+/*
+ * Combines the elements of a strip, beginning with the source of the PE whose dest gets the result.
+ */
 static void write_strip(const struct reduction *r, int queue, size_t at, size_t count)
 {
 	int n = r->nodes.size, to = for_all_here(r) ? r->nodes.place : r->first;

@@ -3,9 +3,9 @@
 #define FJMPI_COLLECTIVES_H
 
 /*
- * MPIX_Barrier_init, MPIX_Bcast_init, MPIX_Reduce_init, MPIX_Allreduce_init, MPIX_Allgather_init and
- * MPIX_Alltoall_init: plans over uTofu (fjmpi_plans.h), or persistent collectives of the MPI below if a rank of the
- * communicator cannot have a plan. mpi-ext.h includes this file.
+ * MPIX_Barrier_init, MPIX_Bcast_init, MPIX_Reduce_init, MPIX_Allreduce_init, MPIX_Allgather_init
+ * and MPIX_Alltoall_init: plans over uTofu (fjmpi_plans.h), or persistent collectives of the MPI
+ * below if a rank of the communicator cannot have a plan. mpi-ext.h includes this file.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -13,7 +13,10 @@
 #include "fjmpi_plans.h"
 #include "fjmpi_requests.h"
 
-/* The collectives of the MPI: Open MPI 4 has them under these names; MPI 4, and Open MPI 5 before it is MPI 4, under names of MPI's own. */
+/*
+ * The collectives of the MPI: Open MPI 4 has them under these names; MPI 4, and Open MPI 5 before
+ * it is MPI 4, under names of MPI's own.
+ */
 #ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
 #define FJMPI_OF_MPI(name) MPIX_##name
 #elif MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * MPIX_*_INIT and FJMPI_PREQUEST_* for Fortran, and the functions of Fortran that take requests: they convert handles,
- * statuses and indices, and call those of mpi-ext.h, which look for plans. Compile this file with the program's mpicc
- * as mpi-ext.h fits one MPI only, and link it with the files that fjmpi.f90 names.
+ * MPIX_*_INIT and FJMPI_PREQUEST_* for Fortran, and the functions of Fortran that take requests:
+ * they convert handles, statuses and indices, and call those of mpi-ext.h, which look for plans.
+ * Compile this file with the program's mpicc as mpi-ext.h fits one MPI only, and link it with the
+ * files that fjmpi.f90 names.
  *
- * For the module mpi and mpif.h, MPICH's functions call MPI_Wait and the others of C, and so those of mpi-ext.h in the
- * program. Those of Open MPI, and those of mpi_f08 in both, call PMPI_Wait, so they are defined here. In both, mpi_f08
- * has the handles, statuses and logicals of the module mpi, and an ierror that may be missing. Names end with an
- * underscore, as gfortran, Flang and Intel's compilers have them. Like the functions of mpi-ext.h they are weak.
+ * For the module mpi and mpif.h, MPICH's functions call MPI_Wait and the others of C, and so those
+ * of mpi-ext.h in the program. Those of Open MPI, and those of mpi_f08 in both, call PMPI_Wait, so
+ * they are defined here. In both, mpi_f08 has the handles, statuses and logicals of the module mpi,
+ * and an ierror that may be missing. Names end with an underscore, as gfortran, Flang and Intel's
+ * compilers have them. Like the functions of mpi-ext.h they are weak.
  */
 #include <mpi.h>
 

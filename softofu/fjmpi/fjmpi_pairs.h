@@ -26,10 +26,11 @@ enum { FJMPI_PAIR_HEADER_BYTES = 64, FJMPI_PAIR_STATUS_BYTES = 64 };
 
 /* A request as the program makes it. */
 struct fjmpi_pair_call {
-	int receives;	     /* 0: it sends */
-	int me;		     /* rank in MPI_COMM_WORLD */
-	int other, tag;	     /* rank in the communicator; -1: any */
-	uintptr_t comm;	     /* requests with the same one, rank and tag may match the same messages */
+	int receives;	/* 0: it sends */
+	int me;		/* rank in MPI_COMM_WORLD */
+	int other, tag; /* rank in the communicator; -1: any */
+	/* Requests with the same one, rank and tag may match the same messages. */
+	uintptr_t comm;
 	void *buffer;	     /* not written by a request that sends */
 	size_t bytes;	     /* of the buffer */
 	const char *refused; /* why the caller does not want puts; NULL: it wants them */
@@ -53,7 +54,10 @@ struct fjmpi_pair_result {
 	size_t bytes;
 };
 
-/* Returns whether requests may have a header: the setting, which is the same in all processes, does not forbid it. */
+/*
+ * Returns whether requests may have a header: the setting, which is the same in all processes, does
+ * not forbid it.
+ */
 int fjmpi_plan_pair_wanted(int me);
 /* Reports with SOFTOFU_STATS that the MPI alone carries out a request. */
 void fjmpi_plan_pair_plain(const struct fjmpi_pair_call *call, const char *reason);
@@ -68,7 +72,9 @@ int fjmpi_plan_pair_arrived(struct fjmpi_plan *plan, const struct fjmpi_pair_rou
 void fjmpi_plan_pair_result(struct fjmpi_plan *plan, int end, struct fjmpi_pair_result *result);
 /* Returns 1 if the MPI has to cancel the request, 0 if nothing is left to do, -1 after a line. */
 int fjmpi_plan_pair_cancel(struct fjmpi_plan *plan);
-/* Takes a request that the MPI has to start now, since its connection ended; NULL: there is none. */
+/*
+ * Takes a request that the MPI has to start now, since its connection ended; NULL: there is none.
+ */
 struct fjmpi_plan *fjmpi_plan_pair_late(uintptr_t *request);
 void fjmpi_plan_pair_started(struct fjmpi_plan *plan); /* it has started it */
 /* Returns whether an inactive request is left that the program has not freed. */

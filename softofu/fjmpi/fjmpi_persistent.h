@@ -3,9 +3,10 @@
 #define FJMPI_PERSISTENT_H
 
 /*
- * Persistent requests of Fujitsu's MPI, whose data travels by puts as soon as two of them have found each other
- * (fjmpi_pairs.h); and those persistent collectives, under the names that it and Open MPI 4 have, which the MPI below
- * carries out; fjmpi_collectives.h has the others. mpi-ext.h includes this file.
+ * Persistent requests of Fujitsu's MPI, whose data travels by puts as soon as two of them have
+ * found each other (fjmpi_pairs.h); and those persistent collectives, under the names that it and
+ * Open MPI 4 have, which the MPI below carries out; fjmpi_collectives.h has the others. mpi-ext.h
+ * includes this file.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -192,7 +193,10 @@ static inline int FJMPI_Prequest_startall(int count, MPI_Request *requests)
 }
 #endif
 
-/* Open MPI 4 has the collectives under these names; MPI 4, and Open MPI 5 before it is MPI 4, under names of MPI's own. */
+/*
+ * Open MPI 4 has the collectives under these names; MPI 4, and Open MPI 5 before it is MPI 4, under
+ * names of MPI's own.
+ */
 #if (MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)) && \
 	!defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
 #define MPIX_Allgatherv_init MPI_Allgatherv_init

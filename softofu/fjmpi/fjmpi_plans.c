@@ -10,9 +10,10 @@
 #include "plan.h"
 
 /*
- * The table of plans, and what advances them: every poll of the program and, since a rank may have to forward while its
- * program is elsewhere, a thread while a plan is active. The thread calls uTofu alone, so the MPI need not know of it.
- * The lock is for everything in this library that concerns plans.
+ * The table of plans, and what advances them: every poll of the program and, since a rank may have
+ * to forward while its program is elsewhere, a thread while a plan is active. The thread calls
+ * uTofu alone, so the MPI need not know of it. The lock is for everything in this library that
+ * concerns plans.
  */
 #define PLANS_API __attribute__((visibility("default")))
 

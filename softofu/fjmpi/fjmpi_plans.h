@@ -3,13 +3,14 @@
 #define FJMPI_PLANS_H
 
 /*
- * Persistent collectives over uTofu, in the library libfjmpi: what MPIX_*_init and the functions of requests in
- * fjmpi_collectives.h call. The library does not know MPI, so that one library fits every MPI: a request is a number
- * to it, and ranks are those of a communicator. It prints a line about each error.
+ * Persistent collectives over uTofu, in the library libfjmpi: what MPIX_*_init and the functions of
+ * requests in fjmpi_collectives.h call. The library does not know MPI, so that one library fits
+ * every MPI: a request is a number to it, and ranks are those of a communicator. It prints a line
+ * about each error.
  *
- * Each rank of the communicator makes a plan in four steps, with an exchange of all ranks behind each: agree, prepare,
- * lay out, connect. After a step that failed a rank goes on with the exchanges, in which the others see it; then all
- * give up.
+ * Each rank of the communicator makes a plan in four steps, with an exchange of all ranks behind
+ * each: agree, prepare, lay out, connect. After a step that failed a rank goes on with the
+ * exchanges, in which the others see it; then all give up.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -81,9 +82,10 @@ struct fjmpi_plan_call {
 	int rank, ranks; /* of the communicator */
 	int me;		 /* rank in MPI_COMM_WORLD */
 	int root;
-	const void *send;		 /* NULL: in place */
-	void *receive;			 /* the buffer of a broadcast */
-	size_t bytes;			 /* of the message; of one block in an all-gather and an all-to-all */
+	const void *send; /* NULL: in place */
+	void *receive;	  /* the buffer of a broadcast */
+	/* Of the message; of one block in an all-gather and an all-to-all. */
+	size_t bytes;
 	enum fjmpi_plan_element element; /* the last two are of reductions */
 	enum fjmpi_plan_operator operation;
 	const char *refused; /* why the caller does not want a plan; NULL: it wants one */
@@ -98,7 +100,10 @@ enum {
 
 struct fjmpi_plan;
 
-/* The element with this class of numbers and size, or -1. Classes: 'i' signed, 'u' unsigned, 'f' real, 'c' complex. */
+/*
+ * The element with this class of numbers and size, or -1. Classes: 'i' signed, 'u' unsigned, 'f'
+ * real, 'c' complex.
+ */
 int fjmpi_plan_element_of(char number_class, int bytes);
 /*
  * There is a plan if this number is the same on all ranks and not 0. Sets call->refused if it is 0.

@@ -3,15 +3,18 @@
 #define FJMPI_REQUESTS_H
 
 /*
- * The functions of MPI that take requests, for programs with persistent collectives that are plans (fjmpi_plans.h) and
- * requests of FJMPI_Prequest_* (fjmpi_pairs.h).
+ * The functions of MPI that take requests, for programs with persistent collectives that are plans
+ * (fjmpi_plans.h) and requests of FJMPI_Prequest_* (fjmpi_pairs.h).
  *
- * The request of a collective is a persistent request of the MPI that receives from this rank and is never started, so it
- * always counts as inactive: what the MPI returns for it is right once the plan is complete. (Not from MPI_PROC_NULL:
- * MPICH 4.0 reuses such a request with what is left in it, and a later collective waits for ever.) That of a pair is
- * a persistent request of the MPI with a header before the data, which is started for the rounds that the MPI carries
- * out, and tested here alone. The functions here look for plans, and leave the rest to the MPI, as libraries of its profiling interface do. They are weak, and so are
- * in a program once, also for those of its files and libraries that do not include this header.
+ * The request of a collective is a persistent request of the MPI that receives from this rank and
+ * is never started, so it always counts as inactive: what the MPI returns for it is right once the
+ * plan is complete. (Not from MPI_PROC_NULL:
+ * MPICH 4.0 reuses such a request with what is left in it, and a later collective waits for ever.)
+ * That of a pair is a persistent request of the MPI with a header before the data, which is started
+ * for the rounds that the MPI carries out, and tested here alone. The functions here look for
+ * plans, and leave the rest to the MPI, as libraries of its profiling interface do. They are weak,
+ * and so are in a program once, also for those of its files and libraries that do not include this
+ * header.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -167,7 +170,10 @@ static inline int fjmpi_has_plans(int count, MPI_Request requests[])
 	return 0;
 }
 
-/* A copy of the requests in which those with plans are null: the MPI must not complete the round of a pair by itself. */
+/*
+ * A copy of the requests in which those with plans are null: the MPI must not complete the round of
+ * a pair by itself.
+ */
 static inline MPI_Request *fjmpi_without_plans(int count, MPI_Request requests[])
 {
 	MPI_Request *others = (MPI_Request *)malloc((size_t)count * sizeof *others);

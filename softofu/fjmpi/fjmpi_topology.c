@@ -22,7 +22,10 @@ static int open_jtofu(int me)
 	if (jtofu_create_mapinfo_by_envvars(&map, &bytes, &ranks) != JTOFU_SUCCESS)
 		return -1;
 	code = jtofu_initialize(FJMPI_JOB, (jtofu_rank_t)me, map);
-	/* It is the first job of a program that does not use jTofu, and one more of a program that does. */
+	/*
+	 * It is the first job of a program that does not use jTofu, and one more of a program that
+	 * does.
+	 */
 	if (code == JTOFU_SUCCESS)
 		jtofu_add_job(FJMPI_JOB, map);
 	free(map);

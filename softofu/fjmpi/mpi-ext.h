@@ -3,12 +3,14 @@
 #define SOFTOFU_MPI_EXT_H
 
 /*
- * Extensions of Fujitsu's MPI, for any MPI: places of ranks (FJMPI_Topology_*, over jTofu), RDMA (FJMPI_Rdma_*, over
- * uTofu), persistent requests (FJMPI_Prequest_*, over uTofu as soon as two of them are connected) and persistent
- * collectives (MPIX_*_init, six of them over uTofu). This header includes the mpi-ext.h of that MPI. The bodies are
- * here, since a library of them would fit one MPI only.
+ * Extensions of Fujitsu's MPI, for any MPI: places of ranks (FJMPI_Topology_*, over jTofu), RDMA
+ * (FJMPI_Rdma_*, over uTofu), persistent requests (FJMPI_Prequest_*, over uTofu as soon as two of
+ * them are connected) and persistent collectives (MPIX_*_init, six of them over uTofu). This header
+ * includes the mpi-ext.h of that MPI. The bodies are here, since a library of them would fit one
+ * MPI only.
  *
- * Names and arguments are Fujitsu's; the numbers behind the names are ours. fjmpi_topology.h explains views.
+ * Names and arguments are Fujitsu's; the numbers behind the names are ours. fjmpi_topology.h
+ * explains views.
  */
 #ifdef __GNUC__
 #pragma GCC system_header
@@ -167,8 +169,8 @@ static inline int FJMPI_Topology_rel_rank2xyzabc(int rank, int *x, int *y, int *
 /* --- RDMA --- */
 
 /*
- * A NIC is its number, as a flag and for FJMPI_Rdma_poll_cq. All paths are the default one. A call never waits until an
- * operation has left, so FJMPI_RDMA_IMMEDIATE_RETURN changes nothing.
+ * A NIC is its number, as a flag and for FJMPI_Rdma_poll_cq. All paths are the default one. A call
+ * never waits until an operation has left, so FJMPI_RDMA_IMMEDIATE_RETURN changes nothing.
  */
 #define FJMPI_RDMA_NIC0 0
 #define FJMPI_RDMA_NIC1 1
@@ -192,7 +194,8 @@ static inline int FJMPI_Topology_rel_rank2xyzabc(int rank, int *x, int *y, int *
 
 #define FJMPI_RDMA_ERROR ((uint64_t)-1) /* in place of an address */
 #define FJMPI_RDMA_NOTICE 1		/* an operation of this rank is complete at both sides */
-#define FJMPI_RDMA_HALFWAY_NOTICE 2	/* a put of another rank's with FJMPI_RDMA_REMOTE_NOTICE has arrived */
+/* A put of another rank's with FJMPI_RDMA_REMOTE_NOTICE has arrived. */
+#define FJMPI_RDMA_HALFWAY_NOTICE 2
 
 struct FJMPI_Rdma_cq {
 	int pid; /* the other rank, in MPI_COMM_WORLD */
@@ -236,7 +239,10 @@ static inline int FJMPI_Rdma_dereg_mem(int memid)
 	return fjmpi_rdma_deregister(memid) ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 
-/* FJMPI_RDMA_ERROR until that rank has registered the memory. Programs wait for that, so a mistake ends the job. */
+/*
+ * FJMPI_RDMA_ERROR until that rank has registered the memory. Programs wait for that, so a mistake
+ * ends the job.
+ */
 static inline uint64_t FJMPI_Rdma_get_remote_addr(int pid, int memid)
 {
 	uint64_t address = FJMPI_RDMA_ERROR;
@@ -269,7 +275,10 @@ static inline int FJMPI_Rdma_get(int pid, int tag, uint64_t raddr, uint64_t ladd
 	return fjmpi_move(move, flags);
 }
 
-/* FJMPI_RDMA_NOTICE, FJMPI_RDMA_HALFWAY_NOTICE, or 0. Programs wait for one of them, so an error ends the job. */
+/*
+ * FJMPI_RDMA_NOTICE, FJMPI_RDMA_HALFWAY_NOTICE, or 0. Programs wait for one of them, so an error
+ * ends the job.
+ */
 static inline int FJMPI_Rdma_poll_cq(int nic, struct FJMPI_Rdma_cq *cq)
 {
 	int pid = -1, tag = -1, found = fjmpi_rdma_poll(nic, &pid, &tag);

@@ -12,19 +12,23 @@
 #include "plan_members.h"
 
 /*
- * A plan is a list of steps of this rank, made once and carried out in order after each start. Arrivals are counted:
- * every put that a rank waits for has a remote notice, whose address says which slot of the plan it is for.
+ * A plan is a list of steps of this rank, made once and carried out in order after each start.
+ * Arrivals are counted: every put that a rank waits for has a remote notice, whose address says
+ * which slot of the plan it is for.
  *
  * region   memory of a plan that is registered with the queues of this rank
- * block    part of a region that one other rank fills, in pieces of PLAN_PIECE bytes; the last piece may be shorter
+ * block    part of a region that one other rank fills, in pieces of PLAN_PIECE bytes; the last
+ *          piece may be shorter
  * slot     what a rank awaits: a piece, or a flag of another rank
- * round    from a start to completion. Within a round each slot is filled at most once. A rank notifies those that put
- *          to it that it has started the round: until then its memory is the program's. Only plans in which no rank
- *          completes before all have started do without it, and use two halves of the staging memory in turn.
+ * round    from a start to completion. Within a round each slot is filled at most once. A rank
+ *          notifies those that put to it that it has started the round: until then its memory is
+ *          the program's. Only plans in which no rank completes before all have started do without
+ *          it, and use two halves of the staging memory in turn.
  *
- * fjmpi_plans.c has the table of plans, the thread, and carries out steps; plan_make.c makes and connects a plan of a
- * collective, plan_schedules.c writes its steps, plan_combine.c has the operators; plan_pair.c has requests that send or
- * receive, plan_pair_connect.c connects them, and plan_queues.c has the queues.
+ * fjmpi_plans.c has the table of plans, the thread, and carries out steps; plan_make.c makes and
+ * connects a plan of a collective, plan_schedules.c writes its steps, plan_combine.c has the
+ * operators; plan_pair.c has requests that send or receive, plan_pair_connect.c connects them, and
+ * plan_queues.c has the queues.
  */
 enum plan_region_name { PLAN_RECEIVE, PLAN_STAGING, PLAN_FLAGS, PLAN_SEND, PLAN_REGIONS };
 
@@ -157,7 +161,10 @@ void plan_queues_forget_region(struct fjmpi_plan *plan, enum plan_region_name na
 int plan_queues_expect(struct fjmpi_plan *plan); /* arrivals of this plan are counted from now on */
 /* UTOFU_ERR_BUSY: try again later. */
 int plan_queues_post(struct fjmpi_plan *plan, const struct plan_step *step);
-/* Up to 32 bytes, which the program's thread reads after the notice; such puts to one mailbox keep their order. */
+/*
+ * Up to 32 bytes, which the program's thread reads after the notice; such puts to one mailbox keep
+ * their order.
+ */
 int plan_queues_notify(int tni, const struct plan_mailbox *to, size_t offset, const void *words, size_t bytes);
 int plan_queues_choose(void); /* the TNI of the next pair, or -1 */
 /* Reads all notices. Returns 0, or -1 after a line about an error. */
@@ -171,12 +178,15 @@ bool plan_pair_testable(const struct fjmpi_plan *plan); /* and has started it */
 /* Reads the mailbox. Returns whether anything moved. */
 bool plan_pair_advance(struct fjmpi_plan *plan);
 bool plan_pair_busy(const struct fjmpi_plan *plan);
-void plan_pair_detach(struct fjmpi_plan *plan);		   /* the program has freed the request */
-bool plan_pair_ended(const struct fjmpi_plan *plan);	   /* freed, and no put for it is under way */
-void plan_pair_warn_others(const struct fjmpi_plan *plan); /* those that may match the same messages disconnect */
+void plan_pair_detach(struct fjmpi_plan *plan); /* the program has freed the request */
+/* Freed, and no put for it is under way. */
+bool plan_pair_ended(const struct fjmpi_plan *plan);
+/* Those that may match the same messages disconnect. */
+void plan_pair_warn_others(const struct fjmpi_plan *plan);
 void plan_pair_free(struct plan_pair *pair);
 
-int plan_start_thread(void); /* 0, or -1 after a line. Comes after the queues: uTofu may end the process */
+/* 0, or -1 after a line. Comes after the queues: uTofu may end the process. */
+int plan_start_thread(void);
 
 void plan_lock(void);
 void plan_unlock(void);

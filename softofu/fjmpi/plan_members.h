@@ -10,12 +10,13 @@
 struct plan_ids;
 
 /*
- * Ranks of a communicator on the torus. Their order is that of a path through the box of nodes around them, which goes
- * from neighbour to neighbour where all nodes of the box have a rank; then trees and barriers follow the axes of the
- * box. Elsewhere they follow the order.
+ * Ranks of a communicator on the torus. Their order is that of a path through the box of nodes
+ * around them, which goes from neighbour to neighbour where all nodes of the box have a rank; then
+ * trees and barriers follow the axes of the box. Elsewhere they follow the order.
  *
  * node      number of a node with ranks, in the order
- * leader    rank that communicates for its node in trees and barriers: the root, or the first in the order
+ * leader    rank that communicates for its node in trees and barriers: the root, or the first in
+ *           the order
  */
 struct plan_members {
 	int ranks, nodes, root;
@@ -35,9 +36,15 @@ void plan_members_free(struct plan_members *members);
 int plan_members_trees(const struct plan_members *members);
 /* -1 for the root. */
 int plan_members_parent(const struct plan_members *members, int tree, int rank);
-/* All children of a rank in the first trees, in the order of ranks; list has room for all ranks. Returns how many. */
+/*
+ * All children of a rank in the first trees, in the order of ranks; list has room for all ranks.
+ * Returns how many.
+ */
 int plan_members_children(const struct plan_members *members, int trees, int rank, int *list);
-/* Nodes that a node notifies in a barrier, by round, and those that notify it. Returns the number of rounds. */
+/*
+ * Nodes that a node notifies in a barrier, by round, and those that notify it. Returns the number
+ * of rounds.
+ */
 int plan_members_rounds(const struct plan_members *members, int node, int to[TORUS_ROUNDS], int from[TORUS_ROUNDS]);
 
 #endif

@@ -4,8 +4,9 @@
 #include "plan.h"
 
 /*
- * The queues of all plans, one on each TNI of this rank, with the ranges of addresses in which puts arrive. A remote
- * notice has the address behind the last byte, and the range says which slot of which plan that is.
+ * The queues of all plans, one on each TNI of this rank, with the ranges of addresses in which puts
+ * arrive. A remote notice has the address behind the last byte, and the range says which slot of
+ * which plan that is.
  */
 struct arrival_range {
 	utofu_stadd_t first, end;

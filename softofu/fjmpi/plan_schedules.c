@@ -4,9 +4,11 @@
 /*
  * The steps of each kind of collective.
  *
- * barrier      ranks of a node notify their leader, leaders synchronise along the axes of the torus in turn
+ * barrier      ranks of a node notify their leader, leaders synchronise along the axes of the torus
+ *              in turn
  * bcast        down trees that have no link in common; pieces take them in turn
- * reduce       up the same trees: each rank combines the pieces of its children with its own, in a fixed order
+ * reduce       up the same trees: each rank combines the pieces of its children with its own, in a
+ *              fixed order
  * allreduce    up and then down, so that all ranks have the same bits
  * allgather    both ways along the path through all nodes
  * alltoall     each rank puts to the others in the order of the path, beginning behind itself

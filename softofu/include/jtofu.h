@@ -3,8 +3,8 @@
 #define JTOFU_H
 
 /*
- * jTofu 0.0: where the processes of a job are in the Tofu network. Names, types and values are those of Fujitsu's
- * interface. docs/tofu.md explains what the calls do.
+ * jTofu 0.0: where the processes of a job are in the Tofu network. Names, types and values are
+ * those of Fujitsu's interface. docs/tofu.md explains what the calls do.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -15,8 +15,8 @@ extern "C" {
 #define FJPMIX_RANKMAP "fjpmix.rankmap"
 
 /*
- * oshrun publishes the map. Other launchers, such as that of Open MPI, do not: then each process makes the map from
- * its settings, which are the same in all. All other keys go to PMIx.
+ * oshrun publishes the map. Other launchers, such as that of Open MPI, do not: then each process
+ * makes the map from its settings, which are the same in all. All other keys go to PMIx.
  */
 static inline pmix_status_t fjpmix_get(const pmix_proc_t *process, const char *key, const pmix_info_t *wishes,
 				       size_t wish_count, pmix_value_t **value)

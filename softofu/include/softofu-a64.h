@@ -3,10 +3,11 @@
 #define SOFTOFU_A64_H
 
 /*
- * Programs for the machine contain instructions of its processor: barriers, cache maintenance before reads of what
- * the network wrote, and hints in loops that wait. With `cc -include softofu-a64.h` the assembler of an x86 accepts
- * them. Barriers remain barriers; cache maintenance becomes nothing, because the caches are coherent. CNTVCT_EL0 counts
- * with CNTFRQ_EL0, the 100 MHz of the machine, from the monotonic clock of Linux.
+ * Programs for the machine contain instructions of its processor: barriers, cache maintenance
+ * before reads of what the network wrote, and hints in loops that wait. With `cc -include
+ * softofu-a64.h` the assembler of an x86 accepts them. Barriers remain barriers; cache maintenance
+ * becomes nothing, because the caches are coherent. CNTVCT_EL0 counts with CNTFRQ_EL0, the 100 MHz
+ * of the machine, from the monotonic clock of Linux.
  */
 #if defined __x86_64__
 __asm__(".macro dsb option\n mfence\n .endm\n"
@@ -21,8 +22,9 @@ __asm__(".macro dsb option\n mfence\n .endm\n"
 	/* Leaves all other registers and the 128 bytes below the stack pointer as they are. */
 	".macro softofu_counter register\n"
 	" lea -160(%rsp), %rsp\n" /* from there: seconds, nanoseconds, the result */
+	/* clock_gettime(CLOCK_MONOTONIC). */
 	" push %rax\n push %rcx\n push %rdx\n push %rsi\n push %rdi\n push %r11\n"
-	" mov $228, %eax\n mov $1, %edi\n lea 48(%rsp), %rsi\n syscall\n" /* clock_gettime(CLOCK_MONOTONIC) */
+	" mov $228, %eax\n mov $1, %edi\n lea 48(%rsp), %rsi\n syscall\n"
 	" mov 56(%rsp), %rax\n xor %edx, %edx\n mov $10, %ecx\n div %rcx\n"
 	" imul $100000000, 48(%rsp), %rdx\n add %rdx, %rax\n mov %rax, 64(%rsp)\n"
 	" pop %r11\n pop %rdi\n pop %rsi\n pop %rdx\n pop %rcx\n pop %rax\n"

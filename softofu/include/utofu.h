@@ -3,8 +3,8 @@
 #define UTOFU_H
 
 /*
- * uTofu 1.0: RDMA of the Tofu network. Names, types and values are those of Fujitsu's interface, so that a program
- * runs on either library. docs/tofu.md explains what the calls do.
+ * uTofu 1.0: RDMA of the Tofu network. Names, types and values are those of Fujitsu's interface, so
+ * that a program runs on either library. docs/tofu.md explains what the calls do.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,10 @@ extern "C" {
 #define UTOFU_VERSION_MAJOR 1
 #define UTOFU_VERSION_MINOR 0
 
-/* Which abilities a TNI has: flags and armw_ops of struct utofu_onesided_caps, reduce_ops of struct utofu_barrier_caps. */
+/*
+ * Which abilities a TNI has: flags and armw_ops of struct utofu_onesided_caps, reduce_ops of struct
+ * utofu_barrier_caps.
+ */
 #define UTOFU_ONESIDED_CAP_FLAG_SESSION_MODE (1UL << 0)
 #define UTOFU_ONESIDED_CAP_FLAG_ARMW (1UL << 1)
 #define UTOFU_ONESIDED_CAP_ARMW_OP_CSWAP (1UL << 0)
@@ -189,7 +192,8 @@ struct utofu_mrq_notice {
 };
 
 /*
- * Queries about a node. utofu_get_*_tnis allocate the list; the caller frees it. The library owns the capabilities.
+ * Queries about a node. utofu_get_*_tnis allocate the list; the caller frees it. The library owns
+ * the capabilities.
  */
 int utofu_get_onesided_tnis(utofu_tni_id_t **tni_ids, size_t *num_tnis);
 int utofu_get_barrier_tnis(utofu_tni_id_t **tni_ids, size_t *num_tnis);

@@ -82,8 +82,9 @@ static bool is_launched(const struct settings *settings)
 }
 
 /*
- * On the machine MPI_Init initialises jTofu, so programs of MPI do not. Here the MPI is another one: the first query
- * takes the launcher's job, as job 0, unless the program ever initialises jTofu itself.
+ * On the machine MPI_Init initialises jTofu, so programs of MPI do not. Here the MPI is another
+ * one: the first query takes the launcher's job, as job 0, unless the program ever initialises
+ * jTofu itself.
  */
 static void take_launched_job(void)
 {

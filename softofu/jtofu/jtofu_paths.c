@@ -4,8 +4,9 @@
 #include "softofu/jtofu/jobs.h"
 
 /*
- * Paths to a node. A packet first goes to some a, b, c within its unit, then along x, y and z, then to the a, b, c of
- * the destination. The middle a, b, c name the path. The shortest paths come first, the default path before all.
+ * Paths to a node. A packet first goes to some a, b, c within its unit, then along x, y and z, then
+ * to the a, b, c of the destination. The middle a, b, c name the path. The shortest paths come
+ * first, the default path before all.
  */
 struct from {
 	struct node_grid grid;

@@ -87,7 +87,10 @@ int jtofu_query_log_coords(jtofu_job_id_t job_id, jtofu_rank_t rank, union jtofu
 	return copy_place(job_id, rank, log_coords, offsetof(struct rank_place, logical), sizeof log_coords->a);
 }
 
-/* Finds the ranks with these coordinates. ranks has room for max_ranks; *num_ranks is the number stored. */
+/*
+ * Finds the ranks with these coordinates. ranks has room for max_ranks; *num_ranks is the number
+ * stored.
+ */
 struct coordinates {
 	const void *value;
 	size_t offset, bytes; /* in struct rank_place */

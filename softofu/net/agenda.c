@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The agenda: a binary heap of the numbers of ports, by the time they are due. Seats count from 1. */
+/*
+ * The agenda: a binary heap of the numbers of ports, by the time they are due. Seats count from 1.
+ */
 #include "softofu/net/state.h"
 
 static int length_of(const struct net *net)

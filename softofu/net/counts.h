@@ -9,9 +9,10 @@ struct net_link_count {
 	uint64_t packets, bytes; /* packets received, and their payload */
 	uint64_t sent;		 /* packets, with those sent again */
 	uint64_t damaged, lost;	 /* by injected faults */
-	uint64_t refused;	 /* by the receiver: the check was wrong, or one before it was missing */
-	uint64_t doubled;	 /* received twice, because the answer to the first was lost */
-	int64_t busy;		 /* time in which it carried something */
+	/* By the receiver: the check was wrong, or one before it was missing. */
+	uint64_t refused;
+	uint64_t doubled; /* received twice, because the answer to the first was lost */
+	int64_t busy;	  /* time in which it carried something */
 	/* Total time that ready packets waited because it was busy or had no free buffer. */
 	int64_t waited;
 };

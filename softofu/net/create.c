@@ -149,7 +149,10 @@ int net_fail(struct net *net, const char *format, ...)
 	return -1;
 }
 
-/* Another process may be writing the line, or may have died while it wrote. Waits at most one second. */
+/*
+ * Another process may be writing the line, or may have died while it wrote. Waits at most one
+ * second.
+ */
 const char *net_trouble(const struct net *net)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
@@ -165,8 +168,8 @@ const char *net_trouble(const struct net *net)
 }
 
 /*
- * If a process dies with the lock, the state may be half changed. The job has lost a process and ends anyway, so this
- * fails the network instead of going on with a damaged state.
+ * If a process dies with the lock, the state may be half changed. The job has lost a process and
+ * ends anyway, so this fails the network instead of going on with a damaged state.
  */
 static bool locked(struct net *net, int result)
 {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Searches for a deadlock. A full buffer waits for the next buffer on the route of its first packet if that one is
- * full, too. Each buffer waits for at most one other, so following them either ends or finds a cycle.
+ * Searches for a deadlock. A full buffer waits for the next buffer on the route of its first packet
+ * if that one is full, too. Each buffer waits for at most one other, so following them either ends
+ * or finds a cycle.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "softofu/net/state.h"
 
-/* The buffer, as a link and a channel, that the first packet of an input waits for; -1: for none. */
+/*
+ * The buffer, as a link and a channel, that the first packet of an input waits for; -1: for none.
+ */
 static int waits_for(const struct net *net, int node, const struct net_input *input)
 {
 	const struct net_link *link;

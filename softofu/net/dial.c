@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection set-up between hosts. The host with the higher number connects. Both send the secret of the job first.
+ * Connection set-up between hosts. The host with the higher number connects. Both send the secret
+ * of the job first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -224,8 +225,8 @@ static uint32_t plan_sum(const struct net *net, const struct net_party *party)
 }
 
 /*
- * Finds the links with one end on this host, and makes a connection entry for each host at the other ends. Returns
- * false if memory runs out.
+ * Finds the links with one end on this host, and makes a connection entry for each host at the
+ * other ends. Returns false if memory runs out.
  */
 static bool divide_links(struct net_wires *wires, const struct net_party *party)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random faults of links. The same seed gives the same faults if the packets come in the same order. */
+/*
+ * Random faults of links. The same seed gives the same faults if the packets come in the same
+ * order.
+ */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Links: what the two ends do so that every packet arrives once, whole and in order, and only where there is room. The
- * protocol is in docs/protocols/softofu-link.md. Here the ends call each other; softofu/net/wires.c puts a socket between.
+ * Links: what the two ends do so that every packet arrives once, whole and in order, and only where
+ * there is room. The protocol is in docs/protocols/softofu-link.md. Here the ends call each other;
+ * softofu/net/wires.c puts a socket between.
  */
 #include <string.h>
 
@@ -38,7 +39,10 @@ int64_t net_link_room(const struct net *net, const struct net_link *link, int ch
 	return freed ? freed + net->hop_time : 0; /* 0: it was never used */
 }
 
-/* Stamps a packet that starts over the link now. Its last byte cannot leave before the time at which it came. */
+/*
+ * Stamps a packet that starts over the link now. Its last byte cannot leave before the time at
+ * which it came.
+ */
 static int64_t stamp(struct net *net, struct net_link *link, struct net_packet *packet, int64_t now)
 {
 	int64_t takes = net_time(net->link_pace, packet->length + net->settings.envelope);
@@ -53,8 +57,8 @@ static int64_t stamp(struct net *net, struct net_link *link, struct net_packet *
 }
 
 /*
- * Moves the next packet into the window, from the input that net_choose selects. Returns false if no packet is ready
- * before *due.
+ * Moves the next packet into the window, from the input that net_choose selects. Returns false if
+ * no packet is ready before *due.
  */
 static bool load_next_packet(struct net *net, struct net_link *link, int64_t now, int64_t *due)
 {
@@ -198,8 +202,8 @@ static void store_packet(struct net *net, struct net_link *link, const struct ne
 }
 
 /*
- * Refuses a gap once. A damaged header does not even say which packet it was, so it counts as a gap. If the packet is
- * lost again after the refusal, the sender repeats it when its timeout ends.
+ * Refuses a gap once. A damaged header does not even say which packet it was, so it counts as a
+ * gap. If the packet is lost again after the refusal, the sender repeats it when its timeout ends.
  */
 enum net_answer net_receive(struct net *net, struct net_link *link, const struct net_slot *slot)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reports of the counters. They are read without the lock; while packets move, they may be of slightly different
- * times.
+ * Reports of the counters. They are read without the lock; while packets move, they may be of
+ * slightly different times.
  */
 #include "softofu/net/state.h"
 

@@ -8,12 +8,14 @@
 #include "softofu/net/packet.h"
 
 /*
- * tofud          fitted to published figures, which softofu-replay --published shows: a put of 8 bytes to the next
- *                node takes 0.49 us, a link carries 6.35 of its 6.8 GB/s, six TNIs inject 38.1 GB/s, and a put takes
- *                1.4 us where a program posts it and polls. The envelope is what gives the rates. No figure for a
- *                further hop was found; this one is ours.
+ * tofud          fitted to published figures, which softofu-replay --published shows: a put of 8
+ *                bytes to the next node takes 0.49 us, a link carries 6.35 of its 6.8 GB/s, six
+ *                TNIs inject 38.1 GB/s, and a put takes 1.4 us where a program posts it and polls.
+ *                The envelope is what gives the rates. No figure for a further hop was found; this
+ *                one is ours.
  * tofud-nominal  the nominal rates, the same latency, and software that takes no time
- * apenet         the raw rate of a link, a host interface of 4 GB/s, 60 ns for a router, 6.5 us end to end
+ * apenet         the raw rate of a link, a host interface of 4 GB/s, 60 ns for a router, 6.5 us end
+ *                to end
  */
 static const struct {
 	const char *name;

@@ -10,14 +10,15 @@
 enum { NET_PROBLEM = TORUS_PROBLEM, NET_LOST = 16 };
 
 /*
- * through   a packet goes from the sender directly to the receive queue: no routers, faults, clock or lock
+ * through   a packet goes from the sender directly to the receive queue: no routers, faults, clock
+ *           or lock
  * packets   hop by hop, with credits, checks and modelled time
  */
 enum net_mode { NET_THROUGH, NET_PACKETS };
 
 /*
- * A cable that is cut, in both directions; one of them names it. after: packets that it still carries; 0: cut from
- * the start.
+ * A cable that is cut, in both directions; one of them names it. after: packets that it still
+ * carries; 0: cut from the start.
  */
 struct net_cut {
 	int place, direction;
@@ -36,15 +37,17 @@ struct net_settings {
 
 	/* The clock. Rates are in GB/s, which is bytes in a nanosecond, times in ns. */
 	double link_rate, tni_rate;
-	double hop_time;      /* of a router and the cable behind it */
-	double send_time;     /* from the post to the NIC until the first byte is at the router */
-	double take_time;     /* from the last byte at the TNI until the NIC knows */
-	double software_time; /* of a process, between reading notices and sending; softofu-replay alone charges it */
-	int envelope;	      /* bytes that a packet takes on a link besides its payload */
+	double hop_time;  /* of a router and the cable behind it */
+	double send_time; /* from the post to the NIC until the first byte is at the router */
+	double take_time; /* from the last byte at the TNI until the NIC knows */
+	/* Of a process, between reading notices and sending; softofu-replay alone charges it. */
+	double software_time;
+	int envelope; /* bytes that a packet takes on a link besides its payload */
 
 	/* Faults. */
-	double packet_errors; /* share of packets, and of answers to them, that a link damages or loses */
-	double bit_errors;    /* share of bits */
+	/* Share of packets, and of answers to them, that a link damages or loses. */
+	double packet_errors;
+	double bit_errors; /* share of bits */
 	uint64_t seed;
 	int cuts;
 	struct net_cut cut[NET_LOST];
@@ -54,8 +57,8 @@ struct net_settings {
 void net_settings_default(struct net_settings *settings);
 
 /*
- * Changes one setting by its name. cut=1,0,0:x+ and cut=1,0,0:x+@5000 need the shape to be set before. Returns false
- * with the reason in problem.
+ * Changes one setting by its name. cut=1,0,0:x+ and cut=1,0,0:x+@5000 need the shape to be set
+ * before. Returns false with the reason in problem.
  */
 bool net_settings_set(struct net_settings *settings, const char *name, const char *value, char problem[NET_PROBLEM]);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TNIs. The sending TNI cuts a message into packets; the receiving TNI puts packets into a receive queue. */
+/*
+ * TNIs. The sending TNI cuts a message into packets; the receiving TNI puts packets into a receive
+ * queue.
+ */
 #include <string.h>
 
 #include "softofu/net/crc.h"
@@ -158,8 +161,8 @@ void net_serve_tni(struct net *net, int node, int tni, int64_t now)
 	from = net_choose(net, node, net->directions + tni, &due);
 	if (from < 0) {
 		/*
-		 * The receive queue is full. Either its receiver sees the waiting packet (net_take), or this check
-		 * sees the entry that the receiver freed.
+		 * The receive queue is full. Either its receiver sees the waiting packet
+		 * (net_take), or this check sees the entry that the receiver freed.
 		 */
 		atomic_thread_fence(memory_order_seq_cst);
 		from = net_choose(net, node, net->directions + tni, &due);

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * A packet on a link: header, payload, footer (docs/protocols/softofu-link.md). Numbers are in the byte order of the
- * host; a link between hosts refuses a host with another order.
+ * A packet on a link: header, payload, footer (docs/protocols/softofu-link.md). Numbers are in the
+ * byte order of the host; a link between hosts refuses a host with another order.
  */
 enum {
 	NET_PAYLOAD = 1920, /* bytes of a packet, the MTU of Tofu */
@@ -47,7 +47,8 @@ struct net_packet {
 	uint32_t offset, bytes; /* in the message, and of it */
 	uint8_t down;		/* a bit for each axis that it passes in the negative direction */
 	uint8_t unused[3];
-	int64_t head, tail; /* modelled, picoseconds: when the first and the last byte reach what comes next */
+	/* Modelled, picoseconds: when the first and the last byte reach what comes next. */
+	int64_t head, tail;
 	unsigned char note[NET_NOTE];
 	uint32_t hops;	       /* links that it has passed */
 	uint32_t header_check; /* CRC-32 of all before it */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receive queues: lock-free queues with many writers and one reader. A writer claims the next entry by increasing
- * `appended`, fills it, and publishes it by the entry's sequence number (release). The reader sees the sequence
- * number (acquire) before it reads the entry, and frees the entry with the sequence number of the next round.
+ * Receive queues: lock-free queues with many writers and one reader. A writer claims the next entry
+ * by increasing `appended`, fills it, and publishes it by the entry's sequence number (release).
+ * The reader sees the sequence number (acquire) before it reads the entry, and frees the entry with
+ * the sequence number of the next round.
  */
 #include <string.h>
 
@@ -82,7 +83,10 @@ bool net_waiting(const struct net *net, const struct net_address *at, int class)
 	       sequence_of(net, n) + 1;
 }
 
-/* The TNI may have found the queue full and have packets for it. Returns false if the network failed. */
+/*
+ * The TNI may have found the queue full and have packets for it. Returns false if the network
+ * failed.
+ */
 static bool wake_tni(struct net *net, const struct net_address *at)
 {
 	int port = net_port_number(net, at->node, net->directions + at->tni);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routes: one axis after the other. The direction around each ring is fixed when the packet starts and travels with
- * it. So a packet can take the long direction where a link of the short one is cut, and no router on the route sends
- * it back.
+ * Routes: one axis after the other. The direction around each ring is fixed when the packet starts
+ * and travels with it. So a packet can take the long direction where a link of the short one is
+ * cut, and no router on the route sends it back.
  */
 #include <stdlib.h>
 #include <string.h>

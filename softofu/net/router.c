@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routers. The first packet of each input wants one port. A due port serves the input that has been ready longest,
- * among those that want the port and can be served. Paths from inputs to ports are wider than a link, as in a chip:
- * packets that waited together may leave an input together through different ports.
+ * Routers. The first packet of each input wants one port. A due port serves the input that has been
+ * ready longest, among those that want the port and can be served. Paths from inputs to ports are
+ * wider than a link, as in a chip: packets that waited together may leave an input together through
+ * different ports.
  */
 #include "softofu/net/state.h"
 
 /*
- * In a ring, packets start in lane 0 and change to lane 1 when they cross the dateline, the link between the ends of
- * the ring. No packet crosses it twice. So the buffers of a ring have an order in each lane, and packets only move up
- * in it.
+ * In a ring, packets start in lane 0 and change to lane 1 when they cross the dateline, the link
+ * between the ends of the ring. No packet crosses it twice. So the buffers of a ring have an order
+ * in each lane, and packets only move up in it.
  */
 static int lane_on(const struct net *net, int node, int direction, int from_input, int lane)
 {
@@ -126,7 +127,10 @@ int net_step(struct net *net, int most)
 	int steps = 0, port = 0;
 	int64_t due;
 
-	/* An idle network leaves the lock alone, except every LOCK_AFTER calls to notice a holder that died. */
+	/*
+	 * An idle network leaves the lock alone, except every LOCK_AFTER calls to notice a holder
+	 * that died.
+	 */
 	if (atomic_load_explicit(&net->agenda_length, memory_order_relaxed) == 0 && ++idle % LOCK_AFTER)
 		return net_is_broken(net) ? -1 : 0;
 	if (!net_try_lock(net))

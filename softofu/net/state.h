@@ -12,20 +12,25 @@
  * The state inside a network, for the files of this folder.
  *
  * node     a place in the grid
- * port     an exit of a node's router: one link for each direction, then one receiving TNI for each TNI
- * input    a queue of packets in a router, in the order of arrival: for each link that ends here one for each
- *          channel, then for each sending TNI one for each class. Its first packet wants one port.
+ * port     an exit of a node's router: one link for each direction, then one receiving TNI for each
+ *          TNI
+ * input    a queue of packets in a router, in the order of arrival: for each link that ends here
+ *          one for each channel, then for each sending TNI one for each class. Its first packet
+ *          wants one port.
  * slot     room for one packet. The slots of an input are used in order.
  * agenda   ports that may have something to do, by modelled time; the earliest is served first
  *
- * Numbers that count packets only grow; differences are right when they wrap. Times are in picoseconds. Everything
- * except the receive queues and the counters of NET_THROUGH belongs to the holder of the lock.
+ * Numbers that count packets only grow; differences are right when they wrap. Times are in
+ * picoseconds. Everything except the receive queues and the counters of NET_THROUGH belongs to the
+ * holder of the lock.
  */
 #define NET_NEVER INT64_MAX
 
 struct net_port {
-	_Atomic uint64_t
-		wants; /* a bit for each input whose first packet leaves here; net_take reads it without the lock */
+	/*
+	 * A bit for each input whose first packet leaves here; net_take reads it without the lock.
+	 */
+	_Atomic uint64_t wants;
 	int64_t free_at;
 	int64_t due;
 	int32_t seat;	/* on the agenda, from 1; 0: it is not */
@@ -40,14 +45,15 @@ struct net_input {
 };
 
 /*
- * HERE: both ends are in this memory. OUT and IN: this end sends or receives, and the other end is on another host.
+ * HERE: both ends are in this memory. OUT and IN: this end sends or receives, and the other end is
+ * on another host.
  */
 enum net_span { NET_HERE, NET_OUT, NET_IN, NET_ELSEWHERE };
 
 struct net_link {
 	int32_t from, to; /* nodes; to is -1 where there is no cable */
-	uint8_t direction,
-		enters; /* its direction, and the opposite one, by which the node at its end knows the cable */
+	/* Its direction, and the opposite one, by which the node at its end knows the cable. */
+	uint8_t direction, enters;
 	uint8_t span;
 	bool cut;  /* and net_plan avoids it */
 	bool dies; /* fails silently after carrying so many more packets */
@@ -55,8 +61,8 @@ struct net_link {
 	uint64_t carries;
 
 	/*
-	 * The sending end. Packets from acknowledged to next are in the window; those from resend on must be sent
-	 * (again).
+	 * The sending end. Packets from acknowledged to next are in the window; those from resend
+	 * on must be sent (again).
 	 */
 	uint32_t acknowledged, resend, next;
 	uint32_t used[NET_CHANNELS];  /* packets sent into each channel, the first time */
@@ -78,8 +84,8 @@ struct net_tni {
 };
 
 /*
- * A receive queue is a ring of entries. Sequence 2n: free for the packet of round n. Sequence 2n + 1: holds that
- * packet.
+ * A receive queue is a ring of entries. Sequence 2n: free for the packet of round n. Sequence 2n +
+ * 1: holds that packet.
  */
 struct net_receive_entry {
 	_Atomic uint64_t sequence;
@@ -95,7 +101,8 @@ struct net {
 	struct net_settings settings;
 	int directions, ports, inputs; /* of a node */
 	int cut_links;		       /* known ones */
-	int host;		       /* host of this memory; it only describes the nodes of other hosts */
+	/* Host of this memory; it only describes the nodes of other hosts. */
+	int host;
 	int64_t hop_time, send_time, take_time;
 	double link_pace, tni_pace; /* picoseconds for a byte */
 
@@ -224,8 +231,8 @@ static inline bool net_is_broken(const struct net *net)
 }
 
 /*
- * Counters are members of a public structure. The writer holds the lock, except in NET_THROUGH, where several may
- * count at once. Readers take no lock.
+ * Counters are members of a public structure. The writer holds the lock, except in NET_THROUGH,
+ * where several may count at once. Readers take no lock.
  */
 #define net_add(counter, value) __atomic_store_n(counter, *(counter) + (value), __ATOMIC_RELAXED)
 #define net_add_shared(counter, value) __atomic_fetch_add(counter, value, __ATOMIC_RELAXED)
@@ -240,18 +247,24 @@ bool net_try_lock(struct net *net);
 void net_unlock(struct net *net);
 
 /* agenda.c */
-void net_schedule(struct net *net, int port, int64_t due); /* puts it on the agenda, or forward on it */
-int net_earliest(struct net *net, int64_t *due);	   /* takes the first off; -1: there is none */
+/* Puts it on the agenda, or forward on it. */
+void net_schedule(struct net *net, int port, int64_t due);
+/* Takes the first off; -1: there is none. */
+int net_earliest(struct net *net, int64_t *due);
 
 /* route.c */
-bool net_plan(struct net *net, int from, int to, uint8_t *down);	       /* false: a cut link is on every route */
-int net_next_direction(const struct net *net, int node, int to, uint8_t down); /* -1: the packet is there */
+/* False: a cut link is on every route. */
+bool net_plan(struct net *net, int from, int to, uint8_t *down);
+/* -1: the packet is there. */
+int net_next_direction(const struct net *net, int node, int to, uint8_t down);
 const char *net_link_text(const struct net *net, const struct net_link *link, char text[NET_PROBLEM]);
 
 /* router.c */
 void net_show_first(struct net *net, int node, int input);
-void net_leave(struct net *net, int node, int input, int64_t end); /* the first packet leaves, its last byte at end */
-int net_choose(struct net *net, int node, int port, int64_t *due); /* the input to serve; -1: none */
+/* The first packet leaves, its last byte at end. */
+void net_leave(struct net *net, int node, int input, int64_t end);
+/* The input to serve; -1: none. */
+int net_choose(struct net *net, int node, int port, int64_t *due);
 
 /* link.c */
 enum net_answer { NET_NO_ANSWER, NET_ACCEPTED, NET_REFUSED };

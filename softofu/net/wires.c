@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames on the connections between hosts. A sender has credit for each packet, so the other host always has room,
- * and a connection that several links share never blocks for one of them.
+ * Frames on the connections between hosts. A sender has credit for each packet, so the other host
+ * always has room, and a connection that several links share never blocks for one of them.
  */
 #include "softofu/net/wires.h"
 
@@ -300,8 +300,8 @@ void net_wires_sleep(struct net_wires *wires, int milliseconds)
 }
 
 /*
- * Sends what is pending, last acknowledgements, which injected faults must not lose, as nobody is left to repeat them, and
- * the goodbye, if the other host reads them within a second.
+ * Sends what is pending, last acknowledgements, which injected faults must not lose, as nobody is
+ * left to repeat them, and the goodbye, if the other host reads them within a second.
  */
 static void send_bye(struct net_wires *wires, int host)
 {

@@ -5,9 +5,10 @@
 #include "softofu/net/net.h"
 
 /*
- * Links between hosts. Each host has its own network in memory, with the same settings, but owns only some of the
- * nodes. A link between nodes of two hosts has one end on each; one TCP connection for each pair of hosts carries all
- * their links. One process of each host, and one thread at a time, owns the wires and moves data on them.
+ * Links between hosts. Each host has its own network in memory, with the same settings, but owns
+ * only some of the nodes. A link between nodes of two hosts has one end on each; one TCP connection
+ * for each pair of hosts carries all their links. One process of each host, and one thread at a
+ * time, owns the wires and moves data on them.
  *
  * Frames and the protocol between the ends: docs/protocols/softofu-link.md.
  */
@@ -28,16 +29,17 @@ struct net_host {
 };
 
 /*
- * Divides the network among the hosts and listens at one of our addresses, before anybody sends. Returns NULL with
- * the reason in problem. The system chooses the port; the caller passes it to the other hosts.
+ * Divides the network among the hosts and listens at one of our addresses, before anybody sends.
+ * Returns NULL with the reason in problem. The system chooses the port; the caller passes it to the
+ * other hosts.
  */
 struct net_wires *net_wires_open(struct net *net, const struct net_party *party, const char *address,
 				 char problem[NET_PROBLEM]);
 int net_wires_port(const struct net_wires *wires);
 
 /*
- * Connects to the hosts that we have links to; hosts has one entry for each. Returns false with the reason in
- * problem, at the latest after so many seconds.
+ * Connects to the hosts that we have links to; hosts has one entry for each. Returns false with the
+ * reason in problem, at the latest after so many seconds.
  */
 bool net_wires_join(struct net_wires *wires, const struct net_host *hosts, double seconds, char problem[NET_PROBLEM]);
 
@@ -48,8 +50,8 @@ int net_wires_move(struct net_wires *wires);
 void net_wires_sleep(struct net_wires *wires, int milliseconds);
 
 /*
- * Announces the end of this host. Other hosts then accept the end of the connection, unless they still have packets
- * for us.
+ * Announces the end of this host. Other hosts then accept the end of the connection, unless they
+ * still have packets for us.
  */
 void net_wires_close(struct net_wires *wires);
 

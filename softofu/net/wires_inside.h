@@ -5,7 +5,10 @@
 #include "softofu/net/state.h"
 #include "softofu/net/wires.h"
 
-/* Kinds of frames after the greeting. The receiving end of a link sends acknowledgements to the sending end. */
+/*
+ * Kinds of frames after the greeting. The receiving end of a link sends acknowledgements to the
+ * sending end.
+ */
 enum net_frame_kind { NET_DATA = 1, NET_ACKNOWLEDGEMENT, NET_ASK, NET_BYE };
 
 struct net_frame {
@@ -53,7 +56,8 @@ struct net_wire {
 struct net_end {
 	int link, host;
 	bool sends;
-	int64_t last_time; /* time of the last frame sent or received, in nanoseconds of the clock of this host */
+	/* Time of the last frame sent or received, in nanoseconds of the clock of this host. */
+	int64_t last_time;
 
 	/* For a receiving end: what it last reported, and whether it must report again. */
 	uint32_t reported[NET_CHANNELS];

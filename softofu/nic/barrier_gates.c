@@ -5,12 +5,14 @@
 #include "softofu/nic/vcq.h"
 
 /*
- * Barrier gates. A gate has two inputs, one from a gate of its own node and one from another node, and sends the
- * combined value to two gates. The first gate of a set is where a barrier starts and ends: a start sends the caller's
- * value on, and the value that arrives is the result. The others forward.
+ * Barrier gates. A gate has two inputs, one from a gate of its own node and one from another node,
+ * and sends the combined value to two gates. The first gate of a set is where a barrier starts and
+ * ends: a start sends the caller's value on, and the value that arrives is the result. The others
+ * forward.
  *
- * A value may arrive before the gate has used the previous one, because the other side may be a barrier ahead; so
- * inputs are short queues. The thread that delivers the last value runs the gate, and all gates that follow from it.
+ * A value may arrive before the gate has used the previous one, because the other side may be a
+ * barrier ahead; so inputs are short queues. The thread that delivers the last value runs the gate,
+ * and all gates that follow from it.
  */
 static struct gate *gate_at(struct nic *nic, uint64_t id, unsigned *number)
 {
@@ -93,8 +95,8 @@ static uint64_t as_word(double value)
 }
 
 /*
- * Adds two-part doubles, so that sums do not depend on the order. The hardware adds blocks with a common exponent for
- * the same reason.
+ * Adds two-part doubles, so that sums do not depend on the order. The hardware adds blocks with a
+ * common exponent for the same reason.
  */
 static void add_two_part_doubles(uint64_t *sum, const uint64_t *other)
 {

@@ -42,7 +42,10 @@ static uint8_t type_of(const struct descriptor *what, bool remote)
 	return types[what->kind][remote];
 }
 
-/* Addresses in notices are those after the last byte. An atomic operation reports the address of its word. */
+/*
+ * Addresses in notices are those after the last byte. An atomic operation reports the address of
+ * its word.
+ */
 static uint64_t end_stadd(const struct descriptor *what, uint64_t stadd)
 {
 	return what->kind == KIND_ARMW ? stadd : stadd + descriptor_span(what);
@@ -78,8 +81,8 @@ static void notify_target(struct nic *nic, struct shared_vcq *from, struct share
 }
 
 /*
- * Programs that start without a barrier repeat their put until the target is ready. So a missing target is no error,
- * and is reported only if the sender asked for a local notice.
+ * Programs that start without a barrier repeat their put until the target is ready. So a missing
+ * target is no error, and is reported only if the sender asked for a local notice.
  */
 static bool sender_wants(const struct descriptor *what, int code)
 {
@@ -89,8 +92,8 @@ static bool sender_wants(const struct descriptor *what, int code)
 }
 
 /*
- * On the machine the notice of the sender comes before any reaction of the target can. So this reserves the place of
- * the notice before it notifies the target.
+ * On the machine the notice of the sender comes before any reaction of the target can. So this
+ * reserves the place of the notice before it notifies the target.
  */
 void nic_arrived(struct nic *nic, struct shared_vcq *from, struct shared_vcq *to, const struct descriptor *what,
 		 int code, uint64_t value)

@@ -5,7 +5,10 @@
 #include <assert.h>
 #include <stdint.h>
 
-/* One communication, as utofu_prepare_* writes it and utofu_post_toq takes it. Every call makes one of these. */
+/*
+ * One communication, as utofu_prepare_* writes it and utofu_post_toq takes it. Every call makes one
+ * of these.
+ */
 enum kind { KIND_PUT, KIND_PIGGYBACK, KIND_GET, KIND_ARMW, KIND_NOP };
 
 enum armw { ARMW_SWAP = 1, ARMW_ADD, ARMW_XOR, ARMW_AND, ARMW_OR, ARMW_CSWAP };
@@ -51,8 +54,8 @@ enum {
 };
 
 /*
- * A STADD: bit 63 set, 27 bits of stag, 36 bits of offset. A fixed stag's offsets count from 0. Others' count from the
- * address within 64 KiB, as some programs expect.
+ * A STADD: bit 63 set, 27 bits of stag, 36 bits of offset. A fixed stag's offsets count from 0.
+ * Others' count from the address within 64 KiB, as some programs expect.
  */
 #define STADD_MARK (1ull << 63)
 #define STADD_OFFSET_BITS 36

@@ -5,12 +5,13 @@
 #include "softofu/nic/reach.h"
 
 /*
- * The carrier without a network: the thread that hands over a descriptor carries it out at once, directly between the
- * memories.
+ * The carrier without a network: the thread that hands over a descriptor carries it out at once,
+ * directly between the memories.
  *
- * Without strong order, reorder injection cuts a block into pieces and copies them in random order, so that a program
- * that polls the last word of a buffer fails. With strong order, the last line is written last, or a block that fits
- * in one packet is written at once. SOFTOFU_TEAR=yes cuts lines, too, and writes the last word last.
+ * Without strong order, reorder injection cuts a block into pieces and copies them in random order,
+ * so that a program that polls the last word of a buffer fails. With strong order, the last line is
+ * written last, or a block that fits in one packet is written at once. SOFTOFU_TEAR=yes cuts lines,
+ * too, and writes the last word last.
  */
 enum { PIECE_LEAST = CACHE_LINE, PIECES_OF_A_BLOCK = 16, LAST_WORD = 8 };
 
@@ -74,7 +75,10 @@ static size_t ordered_end(const struct pieces *pieces, uint64_t there, size_t by
 	return bytes <= MOST_MTU ? bytes : last_part(there, bytes, CACHE_LINE);
 }
 
-/* Length of the first piece of a block that is shuffled: the other pieces begin with lines of the target. */
+/*
+ * Length of the first piece of a block that is shuffled: the other pieces begin with lines of the
+ * target.
+ */
 static size_t shuffled_begin(const struct pieces *pieces, uint64_t there, size_t bytes, size_t size)
 {
 	size_t begin = (CACHE_LINE - there % CACHE_LINE) % CACHE_LINE;

@@ -2,8 +2,8 @@
 #include "softofu/nic/vcq.h"
 
 /*
- * Bits of the id of a VCQ, from the lowest: c b a (4 each), z y x (8 each), TNI 3, CQ 4, component 4, path 9. Bit 62
- * is set in all of them.
+ * Bits of the id of a VCQ, from the lowest: c b a (4 each), z y x (8 each), TNI 3, CQ 4, component
+ * 4, path 9. Bit 62 is set in all of them.
  */
 enum { TNI_AT = 36, CQ_AT = 39, COMPONENT_AT = 43, PATH_AT = 47, MARK_AT = 62 };
 #define BITS(value, at, count) (((value) >> (at)) & ((1u << (count)) - 1))
@@ -41,9 +41,9 @@ uint64_t id_plain(uint64_t id)
 }
 
 /*
- * Bits of the id of a barrier gate, as UTF takes it apart and puts it together: the gate 0-5, x 32-39, y 40-47,
- * z 48-55, a 56, b 57-58, c 59, TNI 61-63. Shapes that the machine does not have need more bits of a, b and c, which
- * are zero on the machine.
+ * Bits of the id of a barrier gate, as UTF takes it apart and puts it together: the gate 0-5, x
+ * 32-39, y 40-47, z 48-55, a 56, b 57-58, c 59, TNI 61-63. Shapes that the machine does not have
+ * need more bits of a, b and c, which are zero on the machine.
  */
 struct gate_field {
 	int at, count, more_at, more_count;

@@ -8,9 +8,10 @@
 #include "softofu/nic/vcq.h"
 
 /*
- * The NIC's thread: runs the sessions of this process and releases what reorder injection holds back. It sleeps on
- * the futex `wakeups`: without a limit if there is nothing to do, and in timed waits while something is held back or
- * was so a moment ago. So holding something back does not have to wake it.
+ * The NIC's thread: runs the sessions of this process and releases what reorder injection holds
+ * back. It sleeps on the futex `wakeups`: without a limit if there is nothing to do, and in timed
+ * waits while something is held back or was so a moment ago. So holding something back does not
+ * have to wake it.
  */
 enum { TIMED_WAIT_NANOSECONDS = 200000 };
 #ifndef TIMED_WAITS /* tests/order has fewer */
@@ -18,8 +19,8 @@ enum { TIMED_WAIT_NANOSECONDS = 200000 };
 #endif
 
 /*
- * A caller that holds something back first counts it, then checks whether this thread sleeps without a limit. This
- * thread first announces its sleep, then checks the count.
+ * A caller that holds something back first counts it, then checks whether this thread sleeps
+ * without a limit. This thread first announces its sleep, then checks the count.
  */
 static void sleep_until_woken(struct nic *nic, uint32_t wakeups, bool timed)
 {

@@ -5,9 +5,10 @@
 #include "softofu/nic/recording.h"
 
 /*
- * The message receive queue. Any process may write: it reserves the next number, fills the entry, and then writes the
- * number into the entry, where the owner waits for it. A number may be reserved early, to keep the place of a later
- * notice. A full queue is broken, as on the machine: it loses this notice and all later ones.
+ * The message receive queue. Any process may write: it reserves the next number, fills the entry,
+ * and then writes the number into the entry, where the owner waits for it. A number may be reserved
+ * early, to keep the place of a later notice. A full queue is broken, as on the machine: it loses
+ * this notice and all later ones.
  */
 static void say_unread(struct nic *nic, struct shared_vcq *vcq, uint64_t unread, const char *then)
 {
@@ -30,8 +31,8 @@ static void warn_of_overflow(struct nic *nic, struct shared_vcq *vcq, uint64_t u
 }
 
 /*
- * Whether there is room for the notice with this number. The number may be old and already read: then the head is
- * beyond it.
+ * Whether there is room for the notice with this number. The number may be old and already read:
+ * then the head is beyond it.
  */
 static bool mrq_has_room(struct nic *nic, struct shared_vcq *vcq, uint64_t number)
 {
@@ -49,8 +50,8 @@ static bool mrq_has_room(struct nic *nic, struct shared_vcq *vcq, uint64_t numbe
 }
 
 /*
- * A writer that advances the tail publishes the head that it saw. A head older than the tail would make the queue
- * look full when it is not.
+ * A writer that advances the tail publishes the head that it saw. A head older than the tail would
+ * make the queue look full when it is not.
  */
 bool mrq_reserve(struct nic *nic, struct shared_vcq *vcq, uint64_t *number)
 {

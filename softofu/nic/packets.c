@@ -14,16 +14,17 @@
 /*
  * The carrier through the network of softofu/net: routers, links, faults and the modelled clock.
  *
- * The thread that hands over a descriptor completes it. It injects the packets, runs the network, and writes what
- * arrives at the receive queue of its target to memory, its own packets and those of others. So a process that
- * computes blocks nobody. The same thread also does what the NIC of the other side does for a get or an atomic
- * operation.
+ * The thread that hands over a descriptor completes it. It injects the packets, runs the network,
+ * and writes what arrives at the receive queue of its target to memory, its own packets and those
+ * of others. So a process that computes blocks nobody. The same thread also does what the NIC of
+ * the other side does for a get or an atomic operation.
  */
 enum { TRIES_BEFORE_SWEEP = 64, CHUNK = 1 << 16, LAST = 8, NOBODY = -1 };
 
 /* The note of each packet. */
 struct label {
-	uint64_t address; /* address of the message in the memory of a rank; unused if rank is NOBODY */
+	/* Address of the message in the memory of a rank; unused if rank is NOBODY. */
+	uint64_t address;
 	int32_t rank;
 	uint32_t sender, ticket, strong;
 };
@@ -37,8 +38,8 @@ static struct net *job_net(struct nic *nic)
 enum { REPORTING = 1, REPORTED };
 
 /*
- * One process reports the failure of the network, and all end. The others wait for the report, because a launcher
- * ends all processes when one has ended.
+ * One process reports the failure of the network, and all end. The others wait for the report,
+ * because a launcher ends all processes when one has ended.
  */
 static void end_job(struct nic *nic)
 {
@@ -71,8 +72,8 @@ static struct net_address net_address_of(struct nic *nic, uint64_t id)
 /* --- Taking --- */
 
 /*
- * Where a payload is cut that arrives without strong order: at a line of the target near its middle, in a line that is
- * not written as a whole, or nowhere (0).
+ * Where a payload is cut that arrives without strong order: at a line of the target near its
+ * middle, in a line that is not written as a whole, or nowhere (0).
  */
 static size_t payload_cut(const struct nic *nic, uint64_t there, size_t length)
 {
@@ -87,8 +88,8 @@ static size_t payload_cut(const struct nic *nic, uint64_t there, size_t length)
 }
 
 /*
- * With strong order a payload is written at once, or its last word goes last where lines are torn. Otherwise its end
- * goes before its beginning.
+ * With strong order a payload is written at once, or its last word goes last where lines are torn.
+ * Otherwise its end goes before its beginning.
  */
 static enum reached write_payload(struct nic *nic, const struct label *label, const struct net_packet *packet,
 				  const char *data)
@@ -160,8 +161,8 @@ static bool take_arrived(struct nic *nic, const struct net_address *at)
 }
 
 /*
- * Empties all receive queues, after a long wait: packets of others may block the queues while their process has no
- * processor.
+ * Empties all receive queues, after a long wait: packets of others may block the queues while their
+ * process has no processor.
  */
 static void sweep(struct nic *nic)
 {
@@ -191,8 +192,8 @@ static uint32_t take_ticket(struct nic *nic)
 }
 
 /*
- * Sends a message, waits until it has arrived, and returns what became of it. *time: start of the message, then its
- * arrival.
+ * Sends a message, waits until it has arrived, and returns what became of it. *time: start of the
+ * message, then its arrival.
  */
 static enum reached carry_message(struct nic *nic, struct net_message *message, struct label *label, const void *data,
 				  int64_t *time)
@@ -245,7 +246,10 @@ static enum reached put_part(struct trip *trip, uint64_t here, uint64_t there, u
 	return carry_message(trip->nic, &message, &label, (const char *)(uintptr_t)here, &trip->time);
 }
 
-/* Without strong order, reorder injection sends the end of a block before its beginning, cut at a random place. */
+/*
+ * Without strong order, reorder injection sends the end of a block before its beginning, cut at a
+ * random place.
+ */
 static enum reached put_block(struct trip *trip, uint64_t here, uint64_t there, uint32_t bytes)
 {
 	uint32_t cut = 0;

@@ -12,9 +12,9 @@
 enum { LINE_OF_PROCESSOR = 64 };
 
 /*
- * The memory of another process is read and written by the kernel (process_vm_readv, process_vm_writev), so nothing
- * has to be mapped, moved or asked of its owner. The kernel copies pieces one after the other; a piece of up to 8
- * aligned bytes is seen whole by others.
+ * The memory of another process is read and written by the kernel (process_vm_readv,
+ * process_vm_writev), so nothing has to be mapped, moved or asked of its owner. The kernel copies
+ * pieces one after the other; a piece of up to 8 aligned bytes is seen whole by others.
  */
 static enum reached what_failed(void)
 {
@@ -33,8 +33,8 @@ static enum reached what_failed(void)
 }
 
 /*
- * Copies 4 or 8 aligned bytes as one word, so that another thread never sees half of it. The caller is responsible
- * for order.
+ * Copies 4 or 8 aligned bytes as one word, so that another thread never sees half of it. The caller
+ * is responsible for order.
  */
 static void copy_within(void *to, const void *from, size_t bytes)
 {
@@ -81,10 +81,11 @@ static enum reached reach_pieces(struct nic *nic, uint32_t rank, const struct pi
 }
 
 /*
- * Makes a piece visible at once. No store is as wide as a line of the machine, but the stores of one copy follow each
- * other within nanoseconds if this processor owns the lines. A reader that polls one of them owns the others no longer
- * once they have been written. So this first writes what is there already, and then the piece. The program must not
- * write there meanwhile, as it must not on the machine.
+ * Makes a piece visible at once. No store is as wide as a line of the machine, but the stores of
+ * one copy follow each other within nanoseconds if this processor owns the lines. A reader that
+ * polls one of them owns the others no longer once they have been written. So this first writes
+ * what is there already, and then the piece. The program must not write there meanwhile, as it must
+ * not on the machine.
  */
 static enum reached write_at_once(struct nic *nic, uint32_t rank, const struct piece *piece)
 {

@@ -90,7 +90,8 @@ void record_read(struct vcq *vcq, const struct mrq_entry *notice)
 		add_read(notice->message, notice->type);
 		return;
 	}
-	add_read(later->message, UTOFU_MRQ_TYPE_RMT_PUT); /* the one before, which it never said it needed */
+	/* The one before, which it never said it needed. */
+	add_read(later->message, UTOFU_MRQ_TYPE_RMT_PUT);
 	later->message = notice->message;
 }
 

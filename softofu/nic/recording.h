@@ -6,21 +6,24 @@
 #include <stdint.h>
 
 /*
- * The recording of a job's communication for softofu-replay: one file of these records for each rank, in the folder
- * SOFTOFU_RECORD. Records of a process are in the order of its actions. Records of a NIC name the message that caused
- * the action.
+ * The recording of a job's communication for softofu-replay: one file of these records for each
+ * rank, in the folder SOFTOFU_RECORD. Records of a process are in the order of its actions. Records
+ * of a NIC name the message that caused the action.
  *
- * sent       a message left: from the process, after everything it has read so far, or from a session, when it was
- *            released
- * read       the process has read the notice of a message, or needed it where it says when it does (softofu.h)
+ * sent       a message left: from the process, after everything it has read so far, or from a
+ *            session, when it was released
+ * read       the process has read the notice of a message, or needed it where it says when it does
+ *            (softofu.h)
  * released   a message has moved the pointer of a session
  */
 enum record_kind { RECORD_SENT, RECORD_SENT_BY_SESSION, RECORD_READ, RECORD_RELEASED };
 
 struct record {
-	uint32_t kind, what; /* what: the kind of the descriptor, or the type of the notice that was read */
-	uint64_t message;    /* rank << 32, and which of that rank's; the one sent, or the one that this follows from */
-	uint64_t from, to;   /* VCQ ids */
+	/* What: the kind of the descriptor, or the type of the notice that was read. */
+	uint32_t kind, what;
+	/* Rank << 32, and which of that rank's; the one sent, or the one that this follows from. */
+	uint64_t message;
+	uint64_t from, to; /* VCQ ids */
 	uint64_t bytes;
 	uint64_t queue; /* session's number in the job; 0 without a session */
 	uint64_t place; /* of the command in the session, or of the first released one */
@@ -28,7 +31,10 @@ struct record {
 };
 #define RECORD_FILE "softofu-rank-%d"
 
-/* A message that was read for an edata and is not needed yet. on: the process says when it needs it. */
+/*
+ * A message that was read for an edata and is not needed yet. on: the process says when it needs
+ * it.
+ */
 struct later {
 	uint64_t message; /* 0: nothing */
 	bool on;

@@ -2,9 +2,10 @@
 #include "softofu/nic/vcq.h"
 
 /*
- * Registered memory. Stags 0 to 255 belong to a VCQ, and the program chooses them. The others count up over the whole
- * process, so that a stag means the same memory for a long time and a wrong stag is noticed: the low 14 bits are the
- * place in the table of the process, the rest counts the uses of the place.
+ * Registered memory. Stags 0 to 255 belong to a VCQ, and the program chooses them. The others count
+ * up over the whole process, so that a stag means the same memory for a long time and a wrong stag
+ * is noticed: the low 14 bits are the place in the table of the process, the rest counts the uses
+ * of the place.
  */
 #define OF_THE_PROCESS FIXED_STAGS
 #define WITHIN_64K 0xffffull

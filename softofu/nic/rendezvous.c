@@ -222,7 +222,9 @@ static void name_file(char path[4096], const char *directory)
 	snprintf(path, 4096, "%s/softofu-job", directory);
 }
 
-/* Opens the file and locks byte 0. The last process of a former job may remove the file meanwhile. */
+/*
+ * Opens the file and locks byte 0. The last process of a former job may remove the file meanwhile.
+ */
 static int open_job_file(const char *directory)
 {
 	char path[4096];

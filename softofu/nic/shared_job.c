@@ -18,7 +18,8 @@
 #include "softofu/nic/recording.h"
 #include "softofu/nic/vcq.h"
 
-#define BOUNDARY 4096u /* where parts of the mapping begin; that it is a page on many systems does not matter */
+/* Where parts of the mapping begin; that it is a page on many systems does not matter. */
+#define BOUNDARY 4096u
 #define VCQS_PER_RANK 64u
 #define VCQS_MOST 65536u
 #define SPINS 1000
@@ -191,7 +192,9 @@ static void start_nic(void)
 	nic->vcqs = vcq_table(&nic->vcq_count);
 	if (!nic->vcqs || !map_job(nic))
 		return;
-	/* Under the Yama security module, allow the other processes of the job to reach our memory. */
+	/*
+	 * Under the Yama security module, allow the other processes of the job to reach our memory.
+	 */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	record_open(nic);
 	usable = true;

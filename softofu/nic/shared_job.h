@@ -12,11 +12,13 @@
 #include "softofu/softofu_settings.h"
 
 /*
- * What all processes of a job on this machine share: one mapping, made by the first process and gone with the last.
+ * What all processes of a job on this machine share: one mapping, made by the first process and
+ * gone with the last.
  *
- * It holds the state of every NIC that others touch: queues, registered memory, message receive queues, scheduling
- * pointers, barrier gates. So a process that brings something to a NIC does itself what the NIC would do. Registered
- * memory stays in its process; others reach it through the kernel (reach.h).
+ * It holds the state of every NIC that others touch: queues, registered memory, message receive
+ * queues, scheduling pointers, barrier gates. So a process that brings something to a NIC does
+ * itself what the NIC would do. Registered memory stays in its process; others reach it through the
+ * kernel (reach.h).
  *
  * The mapping is sparse: untouched parts take no memory.
  */
@@ -44,7 +46,10 @@ struct memory {
 };
 static_assert(sizeof(struct memory) == 32, "half a cache line");
 
-/* A notice in a message receive queue. The writer sets sequence last, to the number of the notice plus 1. */
+/*
+ * A notice in a message receive queue. The writer sets sequence last, to the number of the notice
+ * plus 1.
+ */
 struct mrq_entry {
 	_Atomic uint64_t sequence;
 	uint64_t vcq_id;
@@ -69,13 +74,20 @@ struct shared_vcq {
 	_Atomic uint32_t mrq_warned;		/* the queue was nearly full once */
 	alignas(64) _Atomic uint64_t scheduled; /* how far the session's descriptors may go */
 	alignas(64) _Atomic uint64_t mrq_tail;
-	_Atomic uint64_t mrq_head_seen;	       /* head as the writers last saw it, which saves them reading mrq_head */
+	/* Head as the writers last saw it, which saves them reading mrq_head. */
+	_Atomic uint64_t mrq_head_seen;
 	alignas(64) _Atomic uint64_t mrq_head; /* written by the owner */
 	alignas(64) struct memory fixed[FIXED_STAGS];
-	/* Then the entries of the message receive queue: settings.mrq_size rounded up to a power of two. */
+	/*
+	 * Then the entries of the message receive queue: settings.mrq_size rounded up to a power of
+	 * two.
+	 */
 };
 
-/* A value that travels between gates. A double has two words: its rounded sum, and the remainder of rounding. */
+/*
+ * A value that travels between gates. A double has two words: its rounded sum, and the remainder of
+ * rounding.
+ */
 struct gate_value {
 	uint8_t op, words;
 	bool doubles, wrong; /* wrong: a rank asked for another operation */
@@ -130,8 +142,8 @@ struct job {
 	uint32_t processes, node_nics, vcqs;
 	uint32_t first_free_vcq;    /* no VCQ before it is free; with making */
 	_Atomic uint32_t used_vcqs; /* no VCQ from it on was ever used */
-	_Atomic uint32_t
-		net_reported; /* whether a process reports the failure of the network, or has done so (packets.c) */
+	/* Whether a process reports the failure of the network, or has done so (packets.c). */
+	_Atomic uint32_t net_reported;
 };
 
 struct vcq;
@@ -191,14 +203,20 @@ static inline struct mrq_entry *vcq_entries(struct shared_vcq *vcq)
 	return (struct mrq_entry *)(vcq + 1);
 }
 
-/* Locks between processes. They hold the process number of the holder, so that a dead holder is noticed. */
+/*
+ * Locks between processes. They hold the process number of the holder, so that a dead holder is
+ * noticed.
+ */
 void job_lock(_Atomic int32_t *lock);
 void job_unlock(_Atomic int32_t *lock);
 
 /* Wakes the NIC's thread of a process, if it sleeps. */
 void process_wake(struct process *process);
 
-/* rendezvous.c: finds or creates the memory of the job. Call rendezvous_done once the memory is filled. */
+/*
+ * rendezvous.c: finds or creates the memory of the job. Call rendezvous_done once the memory is
+ * filled.
+ */
 struct rendezvous {
 	int job_fd;
 	int member_fd; /* makes this process findable as long as it lives */

@@ -8,11 +8,12 @@
 /*
  * From the transmit order queue to the carrier.
  *
- * The caller that posts to an ordinary queue empties it at once, so no thread has to be woken. But the machine
- * promises no order between communications without strong order, and programs must not rely on one here. So reorder
- * injection holds back one in HOLD_ONE_IN of them at random, without reading its source, until a later call for any
- * queue of the process or the NIC's thread releases it. A communication with UTOFU_ONESIDED_FLAG_STRONG_ORDER is
- * never held back, and goes after everything that was posted before.
+ * The caller that posts to an ordinary queue empties it at once, so no thread has to be woken. But
+ * the machine promises no order between communications without strong order, and programs must not
+ * rely on one here. So reorder injection holds back one in HOLD_ONE_IN of them at random, without
+ * reading its source, until a later call for any queue of the process or the NIC's thread releases
+ * it. A communication with UTOFU_ONESIDED_FLAG_STRONG_ORDER is never held back, and goes after
+ * everything that was posted before.
  *
  * The NIC's thread alone empties the queue of a session, as far as the scheduling pointer allows.
  */
@@ -56,8 +57,8 @@ static void toq_carry(struct vcq *vcq, struct posted *taken)
 }
 
 /*
- * The TCQ notice of a get or an atomic operation says that the request is out, not that the answer has come. So it is
- * written when the request is held back.
+ * The TCQ notice of a get or an atomic operation says that the request is out, not that the answer
+ * has come. So it is written when the request is held back.
  */
 static void complete_early(struct vcq *vcq, struct posted *held)
 {
@@ -97,7 +98,10 @@ static bool flush_is_due(struct vcq *vcq)
 	return false;
 }
 
-/* Takes the next entry for the caller. Returns false if the queue is empty or only held entries are left. */
+/*
+ * Takes the next entry for the caller. Returns false if the queue is empty or only held entries are
+ * left.
+ */
 static bool take_next(struct vcq *vcq, struct posted *taken)
 {
 	bool found = false;
@@ -152,8 +156,8 @@ static void toq_append(struct vcq *vcq, const struct descriptor *what, void *cbd
 }
 
 /*
- * Whether a descriptor can skip the queue: the queue is empty, and the descriptor asks for order. Call with the lock
- * held.
+ * Whether a descriptor can skip the queue: the queue is empty, and the descriptor asks for order.
+ * Call with the lock held.
  */
 static bool goes_at_once(struct vcq *vcq, const struct descriptor *what, uint32_t count)
 {

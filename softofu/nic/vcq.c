@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 
 /*
- * The queues of a NIC that a process may use. Up to 4 ranks of a node use all TNIs, up to 8 three, up to 12 two, more
- * than that one. Ranks that share a TNI divide its CQs. The first CQ of a rank is the one that programs expect that
- * construct ids.
+ * The queues of a NIC that a process may use. Up to 4 ranks of a node use all TNIs, up to 8 three,
+ * up to 12 two, more than that one. Ranks that share a TNI divide its CQs. The first CQ of a rank
+ * is the one that programs expect that construct ids.
  */
 static const uint8_t first_cqs[9][8] = {
 	[1] = {0},
@@ -25,8 +25,8 @@ static const uint8_t first_cqs[9][8] = {
 };
 
 /*
- * The division of the first years of the machine, which older programs expect. With more ranks on a TNI it is not
- * known.
+ * The division of the first years of the machine, which older programs expect. With more ranks on a
+ * TNI it is not known.
  */
 static const uint8_t early_cqs[5][8] = {[1] = {0}, [2] = {0, 6}, [3] = {0, 3, 6}, [4] = {0, 3, 6, 9}};
 
@@ -97,7 +97,10 @@ static bool is_empty(_Atomic uint32_t components[COMPONENTS])
 	return true;
 }
 
-/* The CQ of a new VCQ: one of its own for an exclusive VCQ or a session, else the first CQ of the rank. */
+/*
+ * The CQ of a new VCQ: one of its own for an exclusive VCQ or a session, else the first CQ of the
+ * rank.
+ */
 static int choose_cq(struct nic *nic, unsigned tni, int component, bool alone, unsigned *cq, unsigned *chosen)
 {
 	struct share share = share_of(nic);
@@ -125,8 +128,8 @@ static int choose_cq(struct nic *nic, unsigned tni, int component, bool alone, u
 }
 
 /*
- * With job->making. Every shared VCQ that a process looks at costs it a page of page tables, so jobs of thousands of
- * ranks must not look at all of them.
+ * With job->making. Every shared VCQ that a process looks at costs it a page of page tables, so
+ * jobs of thousands of ranks must not look at all of them.
  */
 static int claim_shared_vcq(struct nic *nic, uint32_t *number)
 {
@@ -253,7 +256,8 @@ void vcq_release(struct nic *nic, uint32_t number)
 	node = node_grid_node(&nic->settings.grid, name.coords);
 	atomic_store_explicit(&job_node_nic(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component], 0,
 			      memory_order_relaxed);
-	atomic_store_explicit(&shared->live, 0, memory_order_relaxed); /* a process that claims it has job->making */
+	/* A process that claims it has job->making. */
+	atomic_store_explicit(&shared->live, 0, memory_order_relaxed);
 	if (number < nic->job->first_free_vcq)
 		nic->job->first_free_vcq = number;
 }
@@ -314,7 +318,8 @@ static void two_inside(struct vcq *vcq, const char *routine)
 }
 
 /*
- * The program must order its threads at a VCQ without UTOFU_VCQ_FLAG_THREAD_SAFE; this only notices where it did not.
+ * The program must order its threads at a VCQ without UTOFU_VCQ_FLAG_THREAD_SAFE; this only notices
+ * where it did not.
  */
 struct vcq *vcq_enter(utofu_vcq_hdl_t handle, const char *routine, int *code)
 {

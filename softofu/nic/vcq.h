@@ -7,12 +7,12 @@
 #include "softofu/nic/shared_job.h"
 
 /*
- * A virtual control queue of this process: the part that only the process and the NIC's thread touch. struct
- * shared_vcq is the part that others touch.
+ * A virtual control queue of this process: the part that only the process and the NIC's thread
+ * touch. struct shared_vcq is the part that others touch.
  *
  * toq holds descriptors that were posted and not carried out: those that wait for a later one
- * (UTOFU_ONESIDED_FLAG_DELAY_START, the last `delayed` of them), those that reorder injection holds back, and all of
- * a session.
+ * (UTOFU_ONESIDED_FLAG_DELAY_START, the last `delayed` of them), those that reorder injection holds
+ * back, and all of a session.
  */
 enum { TOQ_SIZE = 2048, TCQ_SIZE = 2048, VCQS_OF_PROCESS = 512, HELD_MOST = 16 };
 
@@ -104,8 +104,9 @@ enum translated memory_find(struct nic *nic, const struct range *range, uint64_t
 /* transmit_queue.c */
 int queue_post(struct vcq *vcq, const struct descriptor *what, uint32_t count, void *cbdata);
 void queue_release_some(struct vcq *vcq); /* reorder injection may release something */
-bool queue_run_by_nic(struct vcq *vcq);	  /* for the NIC's thread; returns whether it did something */
-void queue_drain(struct vcq *vcq);	  /* carries out everything that is held back */
+/* For the NIC's thread; returns whether it did something. */
+bool queue_run_by_nic(struct vcq *vcq);
+void queue_drain(struct vcq *vcq); /* carries out everything that is held back */
 
 /* notice_queues.c */
 bool mrq_reserve(struct nic *nic, struct shared_vcq *vcq, uint64_t *number);

@@ -26,7 +26,11 @@
 
 struct message {
 	const struct record *sent;
-	bool is_answer; /* the answer of a get or an atomic operation, or the acknowledgement of a put, is under way */
+	/*
+	 * The answer of a get or an atomic operation, or the acknowledgement of a put, is under
+	 * way.
+	 */
+	bool is_answer;
 	bool wants_answer; /* a put whose sender has read its local notice */
 	int64_t arrived, acknowledged;
 	size_t edge; /* between which VCQs */

@@ -8,9 +8,9 @@
 #include "softofu/net/net.h"
 
 /*
- * replay_net.c: messages over a network in one process, each at its time. A TNI sends the messages of a CQ one after
- * the other, and serves its CQs a packet at a time in order. Nothing is injected before everything that is due
- * earlier has been done, so the clock is exact.
+ * replay_net.c: messages over a network in one process, each at its time. A TNI sends the messages
+ * of a CQ one after the other, and serves its CQs a packet at a time in order. Nothing is injected
+ * before everything that is due earlier has been done, so the clock is exact.
  */
 struct replay_net;
 typedef void replay_net_arrived(uint64_t message, int64_t time); /* picoseconds; may post more */
@@ -36,7 +36,10 @@ struct replay_options {
 bool replay_read_options(int argc, char **argv, struct replay_options *options);
 void replay_usage(void);
 
-/* Adds a message to the edge between two VCQs, whose addresses are ends. Returns the number of the edge. */
+/*
+ * Adds a message to the edge between two VCQs, whose addresses are ends. Returns the number of the
+ * edge.
+ */
 size_t tnis_add(uint64_t from, uint64_t to, uint64_t bytes, const struct net_address ends[2]);
 /* Call when all messages were added. */
 void tnis_assign(enum tni_choice how, int tni_count);

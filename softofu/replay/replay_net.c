@@ -23,10 +23,12 @@ struct receive_queue {
 
 struct replay_net {
 	struct net *net;
-	size_t bytes;			      /* of it */
-	int tnis, queues;		      /* of all nodes; of a TNI: one for each CQ and class */
-	struct queue *queue;		      /* messages that are due */
-	int *next_queue, *waiting;	      /* of each TNI: the queue to serve next, and its number of messages */
+	size_t bytes; /* of it */
+	/* Of all nodes; of a TNI: one for each CQ and class. */
+	int tnis, queues;
+	struct queue *queue; /* messages that are due */
+	/* Of each TNI: the queue to serve next, and its number of messages. */
+	int *next_queue, *waiting;
 	struct receive_queue *receive_queues; /* targets of messages */
 	int n_receive_queues;
 	int *first_of_node; /* receive queue of each node; -1: none */

@@ -14,8 +14,9 @@ enum { LITTLE = 100 }; /* an edge is small if it carries less than this part of 
 
 struct tni_edge {
 	uint64_t from, to, bytes;
-	size_t order;		       /* of first use */
-	int node, cq, there, cq_there; /* who sends, and who receives; a process has a CQ of its own */
+	size_t order; /* of first use */
+	/* Who sends, and who receives; a process has a CQ of its own. */
+	int node, cq, there, cq_there;
 	int tni, arrives;
 	bool small;
 };

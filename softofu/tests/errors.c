@@ -61,7 +61,10 @@ static void ids(void)
 	CODE(utofu_query_vcq_info(self, NULL, &got_tni, &cq, &extra), UTOFU_ERR_INVALID_POINTER);
 	id = self;
 	CODE(utofu_set_vcq_id_path(&id, path), UTOFU_ERR_INVALID_PATH);
-	/* Every path has a number, which gives the same path back. The default path leaves the id as it is. */
+	/*
+	 * Every path has a number, which gives the same path back. The default path leaves the id
+	 * as it is.
+	 */
 	CHECK(!jtofu_create_mapinfo_by_envvars(&map, &bytes, &ranks) && !jtofu_initialize(0, 0, map));
 	CHECK(!jtofu_query_sys_size(&size));
 	free(map);
@@ -164,8 +167,8 @@ static void arrived(int wanted, int type, uint64_t edata)
 }
 
 /*
- * Errors that only the communication finds. They are reported without a flag, except that the target or its memory is
- * missing.
+ * Errors that only the communication finds. They are reported without a flag, except that the
+ * target or its memory is missing.
  */
 static void found_by_the_nic(void)
 {

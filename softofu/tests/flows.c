@@ -88,7 +88,9 @@ uint64_t flows_tag(const struct net_packet *packet)
 	return tag;
 }
 
-/* A packet of a CQ's first message. The message ends there for the network, but not for its sender. */
+/*
+ * A packet of a CQ's first message. The message ends there for the network, but not for its sender.
+ */
 static bool send_packet(struct flows *flows, struct queue *queue)
 {
 	struct post *post = queue->first;

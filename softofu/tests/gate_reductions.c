@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Barrier gates: as a butterfly for 2 and 4 ranks, as a ring for any number; every reduction; what is refused. */
+/*
+ * Barrier gates: as a butterfly for 2 and 4 ranks, as a ring for any number; every reduction; what
+ * is refused.
+ */
 #include "together.h"
 
 #include <math.h>
@@ -20,7 +23,10 @@ static utofu_vbg_id_t theirs(int rank, int gate)
 	return together_seen.board[rank][gate];
 }
 
-/* Gate s+1 joins what this rank and its partner of step s have; the start feeds the first, the last feeds the start. */
+/*
+ * Gate s+1 joins what this rank and its partner of step s have; the start feeds the first, the last
+ * feeds the start.
+ */
 static void set_butterfly(void)
 {
 	struct utofu_vbg_setting settings[GATES_MOST];
@@ -102,8 +108,8 @@ static void reductions(void)
 }
 
 /*
- * Many barriers in a row, with some late ranks: values of one must not get into another, and no rank leaves before
- * all have come.
+ * Many barriers in a row, with some late ranks: values of one must not get into another, and no
+ * rank leaves before all have come.
  */
 static void barriers(void)
 {
@@ -146,8 +152,8 @@ static void barriers(void)
 }
 
 /*
- * A runtime that exchanges few bytes sends the parts of an id and puts it together on the other side: the bits of the
- * place, the TNI and the gate, and no others.
+ * A runtime that exchanges few bytes sends the parts of an id and puts it together on the other
+ * side: the bits of the place, the TNI and the gate, and no others.
  */
 static utofu_vbg_id_t put_together(const uint8_t at[6], utofu_tni_id_t tni, utofu_bg_id_t gate)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lattice_exchange ITERATIONS BYTES [FOLDER]: the exchange of a solver of lattice QCD with four ranks on a node, as QWS
- * has it: eight neighbours in four dimensions, all by the NICs, two receive buffers for each, one put with strong order
- * to each. Every message is checked. Nodes are a grid by their logical coordinates; the ranks of a node are two along
- * the third dimension and two along the fourth, which has no more.
+ * lattice_exchange ITERATIONS BYTES [FOLDER]: the exchange of a solver of lattice QCD with four
+ * ranks on a node, as QWS has it: eight neighbours in four dimensions, all by the NICs, two receive
+ * buffers for each, one put with strong order to each. Every message is checked. Nodes are a grid
+ * by their logical coordinates; the ranks of a node are two along the third dimension and two along
+ * the fourth, which has no more.
  *
- * With FOLDER one process writes the records that SOFTOFU_RECORD=FOLDER has of SOFTOFU_RANKS ranks, without starting
- * them: a rank sends and reads in a fixed order, so its record follows from its neighbours.
+ * With FOLDER one process writes the records that SOFTOFU_RECORD=FOLDER has of SOFTOFU_RANKS ranks,
+ * without starting them: a rank sends and reads in a fixed order, so its record follows from its
+ * neighbours.
  */
 #include <pmix.h>
 

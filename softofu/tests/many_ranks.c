@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * many_ranks FOLDER: each rank puts its number to the next one, whatever the number of ranks on a node. Ids and
- * addresses go through files in the folder. Rank 0 prints how much memory it has to itself.
+ * many_ranks FOLDER: each rank puts its number to the next one, whatever the number of ranks on a
+ * node. Ids and addresses go through files in the folder. Rank 0 prints how much memory it has to
+ * itself.
  */
 #include <sys/stat.h>
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * softofu-nettest SHAPE PACKETS [SETTINGS [SEED]]: random packets over a network, and what became of them.
+ * softofu-nettest SHAPE PACKETS [SETTINGS [SEED]]: random packets over a network, and what became
+ * of them.
  *
  *     softofu-nettest 4x4x4 10000000 buffers=1,queue=1,window=1,receive-queue=1,errors=1e-4
  *
- * Exit code 0: all arrived, once, whole and in order; 3: a deadlock, and between which buffers; 1: anything else.
+ * Exit code 0: all arrived, once, whole and in order; 3: a deadlock, and between which buffers; 1:
+ * anything else.
  */
 #include <stdlib.h>
 #include <time.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* jTofu in grids of several shapes: places and ranks are inverse to each other, logical neighbours are neighbours. */
+/*
+ * jTofu in grids of several shapes: places and ranks are inverse to each other, logical neighbours
+ * are neighbours.
+ */
 #include "together.h"
 
 static void *map;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comes up as libraries on the real machine do: PMIx, the map of ranks, jTofu. Prints where it is. */
+/*
+ * Comes up as libraries on the real machine do: PMIx, the map of ranks, jTofu. Prints where it is.
+ */
 #include <jtofu.h>
 #include <pmix.h>
 #include <pmix_fjext.h>

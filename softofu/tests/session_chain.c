@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions. First the scheduling pointer of one process. Then a broadcast over three chains, each on a TNI of its own
- * with an order of its own: every rank except the root posts its forwards, and then only polls its own memory.
+ * Sessions. First the scheduling pointer of one process. Then a broadcast over three chains, each
+ * on a TNI of its own with an order of its own: every rank except the root posts its forwards, and
+ * then only polls its own memory.
  */
 #include "together.h"
 

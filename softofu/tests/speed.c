@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How fast it is between two ranks: an 8-byte put with its notice, there and back; a megabyte; an atomic addition. */
+/*
+ * How fast it is between two ranks: an 8-byte put with its notice, there and back; a megabyte; an
+ * atomic addition.
+ */
 #include "together.h"
 
 #include <time.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order with and without reorder injection. "adversarial": puts without strong order overtake each other, their
- * source is read late, and the last word of a buffer may come before the others. "posted": nothing of this happens.
- * With strong order it never happens.
+ * Order with and without reorder injection. "adversarial": puts without strong order overtake each
+ * other, their source is read late, and the last word of a buffer may come before the others.
+ * "posted": nothing of this happens. With strong order it never happens.
  */
 #include "together.h"
 
@@ -72,7 +72,10 @@ static int read_late(unsigned long flags)
 	return count;
 }
 
-/* How many buffers were not whole when their last word was there. Ends with the first unless none may be. */
+/*
+ * How many buffers were not whole when their last word was there. Ends with the first unless none
+ * may be.
+ */
 static int torn(unsigned long flags, bool until_one)
 {
 	int count = 0;

@@ -12,8 +12,8 @@
 #include <utofu.h>
 
 /*
- * What these programs need to be a job without MPI or PMIx. Places come from jTofu, VCQ ids are constructed, memory
- * has fixed stags. So nothing is exchanged before the first put.
+ * What these programs need to be a job without MPI or PMIx. Places come from jTofu, VCQ ids are
+ * constructed, memory has fixed stags. So nothing is exchanged before the first put.
  */
 #define CHECK(condition) check(condition, #condition, __FILE__, __LINE__)
 #define OK(call) check_code(call, UTOFU_SUCCESS, #call, __FILE__, __LINE__)

@@ -19,8 +19,9 @@ struct post {
 };
 
 struct flow {
-	uint64_t sent, begun, offset; /* messages sent, messages of which something came, bytes that came of the last */
-	bool open;		      /* its last packet has not arrived */
+	/* Messages sent, messages of which something came, bytes that came of the last. */
+	uint64_t sent, begun, offset;
+	bool open; /* its last packet has not arrived */
 };
 
 struct state {

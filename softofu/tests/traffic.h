@@ -5,11 +5,12 @@
 #include "softofu/net/net.h"
 
 /*
- * Random messages over a network, in one process, with a check of every packet that arrives: none may be lost,
- * doubled, torn, or overtake another of its flow.
+ * Random messages over a network, in one process, with a check of every packet that arrives: none
+ * may be lost, doubled, torn, or overtake another of its flow.
  *
  * flow      messages from one TNI to one receive queue
- * receiver  now and then it leaves a receive queue alone for a while, so that packets queue up back to their source
+ * receiver  now and then it leaves a receive queue alone for a while, so that packets queue up back
+ *           to their source
  */
 struct traffic {
 	uint64_t packets; /* to be sent, at least */
@@ -20,8 +21,11 @@ struct traffic {
 	uint64_t messages, sent, arrived; /* sent and arrived: packets */
 	uint64_t bytes;
 	const char *fault; /* what was wrong with a packet; NULL: nothing */
-	int cycle;	   /* buffers that wait for each other; 0: all arrived, or it stood still for another reason */
-	char text[4096];   /* which */
+	/*
+	 * Buffers that wait for each other; 0: all arrived, or it stood still for another reason.
+	 */
+	int cycle;
+	char text[4096]; /* which */
 	bool stuck;
 };
 

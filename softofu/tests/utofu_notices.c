@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every communication with every notice, between neighbours in a ring of ranks, and what the notices say. */
+/*
+ * Every communication with every notice, between neighbours in a ring of ranks, and what the
+ * notices say.
+ */
 #include "together.h"
 
 #define BYTES 100000

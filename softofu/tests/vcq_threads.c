@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads: many on one VCQ that allows it; each with a VCQ of its own; two on one that does not, which is reported.
+ * Threads: many on one VCQ that allows it; each with a VCQ of its own; two on one that does not,
+ * which is reported.
  */
 #include "together.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of a runtime that polls a marker in the message itself: the receiver sees the marker and reads the rest at
- * once. A message is a line of 256 bytes, put with strong order, cache injection and padding; its marker is in the
- * header, in the middle, or at the end. Then the message is a packet of several lines. With the argument "torn"
- * (SOFTOFU_TEAR=yes), some of the lines must be torn.
+ * Messages of a runtime that polls a marker in the message itself: the receiver sees the marker and
+ * reads the rest at once. A message is a line of 256 bytes, put with strong order, cache injection
+ * and padding; its marker is in the header, in the middle, or at the end. Then the message is a
+ * packet of several lines. With the argument "torn" (SOFTOFU_TEAR=yes), some of the lines must be
+ * torn.
  *
- * On a machine with a hypervisor, the writer can lose its processor between two stores, so one message in LOST_ONE_IN
- * may be torn.
+ * On a machine with a hypervisor, the writer can lose its processor between two stores, so one
+ * message in LOST_ONE_IN may be torn.
  */
 #include "together.h"
 

@@ -8,8 +8,9 @@
 #include "softofu/net/wires.h"
 
 /*
- * One of several workers that send random messages to each other over one network, each from and to nodes of its own.
- * Worker w sends to the receive queues of CQ w, so a packet at the wrong place is noticed.
+ * One of several workers that send random messages to each other over one network, each from and to
+ * nodes of its own. Worker w sends to the receive queues of CQ w, so a packet at the wrong place is
+ * noticed.
  */
 enum { WORKERS = 4, WORKER_MESSAGES = 1500, WORKER_LARGEST = 5000, WORKER_PATTERN = 1 << 14 };
 

@@ -4,7 +4,10 @@
 
 #include "softofu/nic/vcq.h"
 
-/* Makes the descriptor of one communication and checks the arguments. All functions return a code of uTofu. */
+/*
+ * Makes the descriptor of one communication and checks the arguments. All functions return a code
+ * of uTofu.
+ */
 
 /* Arguments of every communication. */
 struct common {

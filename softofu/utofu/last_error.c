@@ -4,8 +4,8 @@
 #include "softofu/nic/vcq.h"
 
 /*
- * The last error of this thread, as text. Fujitsu's header lacks this function and the library has it; programs
- * declare it themselves. They pass 1024 bytes, and their declaration has this type.
+ * The last error of this thread, as text. Fujitsu's header lacks this function and the library has
+ * it; programs declare it themselves. They pass 1024 bytes, and their declaration has this type.
  */
 void utofu_get_last_error(const char *text);
 

@@ -4,8 +4,8 @@
 #include "softofu/nic/vcq.h"
 
 /*
- * Notices. Every poll also lets reorder injection release something, and yields the processor after many polls
- * without a result.
+ * Notices. Every poll also lets reorder injection release something, and yields the processor after
+ * many polls without a result.
  */
 enum { POLLS_BEFORE_YIELD = 256 };
 

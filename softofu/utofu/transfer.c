@@ -2,8 +2,8 @@
 #include "softofu/utofu/describe.h"
 
 /*
- * Puts and gets differ in the direction of the bytes. Each has two forms: done at once, or written as a descriptor
- * for utofu_post_toq.
+ * Puts and gets differ in the direction of the bytes. Each has two forms: done at once, or written
+ * as a descriptor for utofu_post_toq.
  */
 #define TRANSFERS(NAME, KIND)                                                                                          \
 	int utofu_##NAME(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,                  \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 split=3 */
 /*
- * The deprecated collectives on active sets: every routine on all sets of these PEs; pSync is as before when they return; sets
- * with and without common members at once.
+ * The deprecated collectives on active sets: every routine on all sets of these PEs; pSync is as
+ * before when they return; sets with and without common members at once.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
@@ -14,7 +14,9 @@
 static long sync_a[SHMEM_SYNC_SIZE], sync_b[SHMEM_SYNC_SIZE], barrier_sync[SHMEM_BARRIER_SYNC_SIZE];
 static long *heap_sync;
 
-/* The set at work, and which of the two pSync arrays is next: one must not be used twice in a row. */
+/*
+ * The set at work, and which of the two pSync arrays is next: one must not be used twice in a row.
+ */
 static struct {
 	int start, log, size, me;
 } set;
@@ -174,7 +176,9 @@ static void on_this_set(void)
 				reductions[r](n);
 }
 
-/* The two halves by odd and even work at once, with the same arrays: they have no member in common. */
+/*
+ * The two halves by odd and even work at once, with the same arrays: they have no member in common.
+ */
 static void check_sets(void)
 {
 	for (int log = 0; log < 3; log++)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
-/* Alltoall and alltoalls: every type, on teams of all shapes, with and without gaps, back to back. */
+/*
+ * Alltoall and alltoalls: every type, on teams of all shapes, with and without gaps, back to back.
+ */
 #include "tests/lib/shapes.h"
 #include "tests/lib/types.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: tofu-few=2 */
 /*
- * Every atomic on every type against a model. Each PE works on places of its own in everybody's arrays, side
- * by side with the places of the others: an operation that touches its neighbour is found out.
+ * Every atomic on every type against a model. Each PE works on places of its own in everybody's
+ * arrays, side by side with the places of the others: an operation that touches its neighbour is
+ * found out.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"

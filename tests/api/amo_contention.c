@@ -82,7 +82,10 @@ static void check_token(long each)
 	CHECK_EQUAL(shmem_long_g(&token, 0), 1);
 }
 
-/* Every bit is set by exactly one PE, which finds it clear; then cleared by one, which finds it set. */
+/*
+ * Every bit is set by exactly one PE, which finds it clear; then cleared by one, which finds it
+ * set.
+ */
 static void check_bits(void)
 {
 	shmem_barrier_all();

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=2,4 ucx-tcp=4 ucx-shm=2 mixed=4 paths=local,ucx-tcp,ucx-shm,mixed,hosts */
 /*
- * One word, incremented by the processor's own atomics wherever shmem_ptr allows it and by the library's
- * wherever not, at the same time: a million increments in all, and not one may be lost. Not on Tofu, whose own
- * atomics and the processor's are two kinds.
+ * One word, incremented by the processor's own atomics wherever shmem_ptr allows it and by the
+ * library's wherever not, at the same time: a million increments in all, and not one may be lost.
+ * Not on Tofu, whose own atomics and the processor's are two kinds.
  */
 #include "tests/lib/check.h"
 
 static long word;
 static uint32_t half_word;
 
-/* Others need a network for each increment; the owner keeps pace with them, so that all the time both happen. */
+/*
+ * Others need a network for each increment; the owner keeps pace with them, so that all the time
+ * both happen.
+ */
 static void owner(long share, long of_others)
 {
 	long done = 0;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 tofu-few=3 */
-/* Nobody leaves before all have come, thousands of times and with one PE after the other late; and what each kind completes. */
+/*
+ * Nobody leaves before all have come, thousands of times and with one PE after the other late; and
+ * what each kind completes.
+ */
 #include "tests/lib/check.h"
 
 static long arrived[64];
@@ -30,7 +33,8 @@ static void check_rounds(int kind, long rounds, bool skewed)
 		if (kind != BARRIER_ALL)
 			shmem_quiet(); /* a sync alone does not complete puts */
 		synchronise(kind);
-		CHECK(arrived[left] == round || arrived[left] == round + 1); /* he may be one further already */
+		/* He may be one further already. */
+		CHECK(arrived[left] == round || arrived[left] == round + 1);
 	}
 	shmem_barrier_all();
 }

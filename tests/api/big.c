@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: long pes=2 paths=local,ucx-tcp,ucx-shm time=600 env=SHMEM_SYMMETRIC_SIZE=5200m not=asan,ubsan,tsan,valgrind */
 /*
- * Transfers of 1 GiB and of 5 GiB, right to the byte: more than 2^31 and more than 2^32 bytes in one call.
+ * Transfers of 1 GiB and of 5 GiB, right to the byte: more than 2^31 and more than 2^32 bytes in
+ * one call.
  *
- * The source is a window of little memory mapped again and again. Its length is no power of two, nor
- * divides one: a part that lands a round number of bytes beside its place shows.
+ * The source is a window of little memory mapped again and again. Its length is no power of two,
+ * nor divides one: a part that lands a round number of bytes beside its place shows.
  */
 #include <sys/mman.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7,8 ucx-tcp=1,2,3,7 ucx-shm=2 mixed=4,8 */
 /*
- * Contexts as queues of their own: threads with one each, order and completion of each by itself, arrival of what nobody completes,
- * contexts without end, contexts that nobody destroys, too few file descriptors for all.
+ * Contexts as queues of their own: threads with one each, order and completion of each by itself,
+ * arrival of what nobody completes, contexts without end, contexts that nobody destroys, too few
+ * file descriptors for all.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -240,8 +241,9 @@ static void check_order(long options)
 enum { QUIET, PE_QUIET, FENCE, CREATE, METHODS };
 
 /*
- * Many operations of one context are pending while another, or another PE on the same, is completed. Returns whether that was done
- * before the much had come: what completes only what it should is, more often than not.
+ * Many operations of one context are pending while another, or another PE on the same, is
+ * completed. Returns whether that was done before the much had come: what completes only what it
+ * should is, more often than not.
  */
 static bool comes_first(int method, shmem_ctx_t busy, shmem_ctx_t other, int far, int near)
 {
@@ -288,7 +290,10 @@ static void check_independence(long options, int method, bool same, const char *
 
 /* --- Arrival --- */
 
-/* What was begun on a context arrives though it is never completed, while its owner waits for the answer or does nothing. */
+/*
+ * What was begun on a context arrives though it is never completed, while its owner waits for the
+ * answer or does nothing.
+ */
 static void check_arrival(long options, bool waiting)
 {
 	int right = (me + 1) % npes, left = (me + npes - 1) % npes;
@@ -360,7 +365,9 @@ static void check_number(void)
 	NOTE("contexts without end");
 	total = 0;
 	shmem_barrier_all();
-	/* Those who connect to us open files here, too, so all count when all have done the same. */
+	/*
+	 * Those who connect to us open files here, too, so all count when all have done the same.
+	 */
 	make_and_destroy(2, 20);
 	shmem_barrier_all();
 	files = open_files();
@@ -410,7 +417,10 @@ static void check_few_files(void)
 
 static long left_behind[MOST];
 
-/* Contexts that nobody destroys or completes; what was begun on them is there when all have finalised. */
+/*
+ * Contexts that nobody destroys or completes; what was begun on them is there when all have
+ * finalised.
+ */
 static void leave_some(long value)
 {
 	static long source;

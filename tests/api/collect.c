@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
-/* Collect and fcollect: every type, on teams of all shapes, equal and unequal counts and nothing at all, back to back. */
+/*
+ * Collect and fcollect: every type, on teams of all shapes, equal and unequal counts and nothing at
+ * all, back to back.
+ */
 #include "tests/lib/shapes.h"
 #include "tests/lib/types.h"
 
@@ -75,7 +78,10 @@ static void check_types(const struct shape *shape)
 		}
 }
 
-/* Nothing between the calls but the calls, each to a place of its own; a source is written to as soon as it is back. */
+/*
+ * Nothing between the calls but the calls, each to a place of its own; a source is written to as
+ * soon as it is back.
+ */
 static void check_in_a_row(const struct shape *shape, long rounds)
 {
 	static long mine[2], all[2][2 * MOST_PES];

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: pes=4 paths=local,mixed,hosts env=SHMEM_SYMMETRIC_SIZE=160m time=300 not=valgrind,tsan long */
-/* Every collective with nothing at all, with 1 to 64 MiB and odd tails, on the world and on every other PE, with roots all over. */
+/*
+ * Every collective with nothing at all, with 1 to 64 MiB and odd tails, on the world and on every
+ * other PE, with roots all over.
+ */
 #define ARENA_BYTES ((size_t)68 << 20)
 #include "tests/lib/steps.h"
 
@@ -28,7 +31,10 @@ static void run_alone(const struct shape *shape, enum kind kind, size_t bytes)
 	run_steps(NULL);
 }
 
-/* Elements of their own are a message each, and what scans and smaller teams must give takes all members long to work out. */
+/*
+ * Elements of their own are a message each, and what scans and smaller teams must give takes all
+ * members long to work out.
+ */
 static size_t most_of(const struct shape *shape, enum kind kind)
 {
 	return kind == ALLTOALLS ? 1UL << 20 : shape == shapes && kind <= REDUCE ? 64UL << 20 : 8UL << 20;

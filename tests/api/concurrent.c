@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4 ucx-tcp=2 ucx-shm=2 mixed=3 */
 /*
- * Threads of each PE at once at SHMEM_THREAD_MULTIPLE: on one context, on contexts of their own, in collectives and splits of
- * different teams, waiting for one another.
+ * Threads of each PE at once at SHMEM_THREAD_MULTIPLE: on one context, on contexts of their own, in
+ * collectives and splits of different teams, waiting for one another.
  */
 #include <pthread.h>
 
@@ -102,7 +102,10 @@ static void splitting(int t)
 	}
 }
 
-/* So many teams that what is left of the library's room for them is wanted by all threads at once; returns how many. */
+/*
+ * So many teams that what is left of the library's room for them is wanted by all threads at once;
+ * returns how many.
+ */
 static int make_teams(shmem_team_t *made_teams, int most)
 {
 	int made = 0;
@@ -114,7 +117,10 @@ static int make_teams(shmem_team_t *made_teams, int most)
 	return made;
 }
 
-/* Pairs of threads of one PE wake each other, by atomics or by plain stores; the waits must not keep anyone from working. */
+/*
+ * Pairs of threads of one PE wake each other, by atomics or by plain stores; the waits must not
+ * keep anyone from working.
+ */
 static void wake(int t)
 {
 	int pair = t / 2;
@@ -124,8 +130,9 @@ static void wake(int t)
 
 		if (t % 2)
 			shmem_long_wait_until(mine, SHMEM_CMP_EQ, round);
+		/* No call of the library at all. */
 		if (round % 2)
-			__atomic_store_n(other, round, __ATOMIC_RELEASE); /* no call of the library at all */
+			__atomic_store_n(other, round, __ATOMIC_RELEASE);
 		else
 			shmem_long_atomic_set(other, round, me);
 		if (t % 2 == 0)

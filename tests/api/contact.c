@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=2,4,8 ucx-tcp=3,8 mixed=4,8 */
 /*
- * The very first thing that all PEs do is to talk to all PEs at once, each kind of operation to another
- * one first: peers get to know each other in the middle of everybody else's first contact.
+ * The very first thing that all PEs do is to talk to all PEs at once, each kind of operation to
+ * another one first: peers get to know each other in the middle of everybody else's first contact.
  */
 #include "tests/lib/check.h"
 
@@ -37,7 +37,8 @@ int main(void)
 		if ((me + i) % 4 == 3) {
 			long answer = answers[(me + i) % npes];
 
-			CHECK(answer == 100 + (me + i) % npes || answer == -1); /* -1: asked before it was set */
+			/* -1: asked before it was set. */
+			CHECK(answer == 100 + (me + i) % npes || answer == -1);
 		}
 	}
 	return end();

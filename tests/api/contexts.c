@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 split=3 */
-/* Contexts: with all options, on teams of all shapes; what is done on one reaches the PE its team's number means. */
+/*
+ * Contexts: with all options, on teams of all shapes; what is done on one reaches the PE its team's
+ * number means.
+ */
 #include "tests/lib/shapes.h"
 
 #define BYTES 300
@@ -159,7 +162,10 @@ static void check_get_team(const struct shape *shape)
 	shmem_ctx_destroy(ctx);
 }
 
-/* Destroying a context completes what was started on it; a PE listed twice, and oneself, do no harm. */
+/*
+ * Destroying a context completes what was started on it; a PE listed twice, and oneself, do no
+ * harm.
+ */
 static void check_completion(void)
 {
 	enum { COUNT = 2000 };
@@ -187,8 +193,8 @@ static void check_completion(void)
 }
 
 /*
- * Completed means that a third PE, notified by an operation of its own, finds the data at the second: much of it, so that it would be
- * found missing if nobody had waited for it.
+ * Completed means that a third PE, notified by an operation of its own, finds the data at the
+ * second: much of it, so that it would be found missing if nobody had waited for it.
  */
 static void check_seen_by_others(void)
 {
@@ -225,7 +231,10 @@ static void check_seen_by_others(void)
 	shmem_free(incoming);
 }
 
-/* Thousands one after the other, and hundreds at once, of which some are left for the team or the end to free. */
+/*
+ * Thousands one after the other, and hundreds at once, of which some are left for the team or the
+ * end to free.
+ */
 static void check_many(long count)
 {
 	static shmem_ctx_t many[300];

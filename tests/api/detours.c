@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=4,6,9 ucx-shm=4 mixed=8 mixed3=9 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
 /*
- * Neighbour exchanges whose large messages take detours wherever there is one: all shapes of as many nodes as there are, some neighbours
- * absent, messages of full length and shorter ones between them, either routine, one send buffer or two, PEs that dawdle and PEs that run
- * ahead, several exchanges at once, and messages that nobody has waited for at the end.
+ * Neighbour exchanges whose large messages take detours wherever there is one: all shapes of as
+ * many nodes as there are, some neighbours absent, messages of full length and shorter ones between
+ * them, either routine, one send buffer or two, PEs that dawdle and PEs that run ahead, several
+ * exchanges at once, and messages that nobody has waited for at the end.
  */
 #include <shmemx.h>
 

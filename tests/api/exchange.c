@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7 ucx-tcp=1,2,4 ucx-shm=2,3 mixed=4,6 tofu-few=2 */
 /*
- * Neighbour exchange: in both directions round a ring, in one direction, with messages of any size, with PEs that dawdle, with sides that run
- * ahead. Every message says whose it is and which; none is lost, doubled, torn or overtaken.
+ * Neighbour exchange: in both directions round a ring, in one direction, with messages of any size,
+ * with PEs that dawdle, with sides that run ahead. Every message says whose it is and which; none
+ * is lost, doubled, torn or overtaken.
  */
 #include <shmemx.h>
 
@@ -131,7 +132,10 @@ static void ahead(void)
 	shmemx_exchange_destroy(x);
 }
 
-/* Edge 0 sends to the next, edge 1 receives from the previous. PE 0 begins each round; so nothing flows back. */
+/*
+ * Edge 0 sends to the next, edge 1 receives from the previous. PE 0 begins each round; so nothing
+ * flows back.
+ */
 static void shift(bool dawdles)
 {
 	shmemx_edge_t edges[2] = {{(me + 1) % npes, 1, 500, 0, 0}, {(me + npes - 1) % npes, 0, 0, 500, 0}};
@@ -216,8 +220,8 @@ static void all_at_once(void)
 }
 
 /*
- * Five edges to the next PE and five to the previous, which on one or two PEs are the same: some messages leave together, others are too long for that, and
- * sides run ahead.
+ * Five edges to the next PE and five to the previous, which on one or two PEs are the same: some
+ * messages leave together, others are too long for that, and sides run ahead.
  */
 static uint64_t seed_together(int from, int edge, long number)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,4,6 ucx-tcp=2,3 ucx-shm=2 mixed=4 */
 /*
- * Faces: boxes of arrays packed and unpacked, against a plain loop over their elements; and the faces of a grid of PEs exchanged in up to
- * four dimensions that wrap or do not, also in one direction, checked against what each neighbour must have sent.
+ * Faces: boxes of arrays packed and unpacked, against a plain loop over their elements; and the
+ * faces of a grid of PEs exchanged in up to four dimensions that wrap or do not, also in one
+ * direction, checked against what each neighbour must have sent.
  */
 #include <shmemx.h>
 

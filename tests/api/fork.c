@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: pes=1,3 paths=local,ucx-tcp,hosts not=tsan */
-/* Global data is shared between PEs, but not between a PE and its children; and a child's end is not the PE's. */
+/*
+ * Global data is shared between PEs, but not between a PE and its children; and a child's end is
+ * not the PE's.
+ */
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -36,7 +39,7 @@ static void check_copy(bool by_exit)
 		strcpy(text, "his");
 		memset(untouched, 1, sizeof untouched);
 		if (by_exit)
-			exit(good ? 3 : 4); /* runs what the library has left to be done at exit: nothing */
+			exit(good ? 3 : 4); /* runs the library's exit handlers, which do nothing */
 		_exit(good ? 3 : 4);
 	}
 	expect_end(child, 3);
@@ -45,7 +48,10 @@ static void check_copy(bool by_exit)
 	CHECK_FILL(untouched, 0, sizeof untouched);
 }
 
-/* While the child lives, the parent's globals stay reachable for other PEs; the child's are its own. */
+/*
+ * While the child lives, the parent's globals stay reachable for other PEs; the child's are its
+ * own.
+ */
 static void check_alive(void)
 {
 	int down[2], status;

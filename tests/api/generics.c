@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2 ucx-tcp=2 mixed=3 */
-/* The type-generic names: all of them with all their types, with and without a context. Of C11 here, of C++ in tests/tools/cxx.bats. */
+/*
+ * The type-generic names: all of them with all their types, with and without a context. Of C11
+ * here, of C++ in tests/tools/cxx.bats.
+ */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
 
@@ -9,7 +12,10 @@
 
 static uint64_t signal_word;
 
-/* Each call with and without a context works on its own element; qualifiers and arrays do not matter. */
+/*
+ * Each call with and without a context works on its own element; qualifiers and arrays do not
+ * matter.
+ */
 #define RMA(NAME, TYPE, LEAST, GREATEST)                                                                     \
 	static void rma_##NAME(void)                                                                         \
 	{                                                                                                    \
@@ -88,7 +94,10 @@ static uint64_t signal_word;
 		shmem_sync_all();                                                                            \
 	}                                                                                                    \
 	SUM(NAME, TYPE, LEAST, GREATEST)
-/* every type but the shortest holds their product, and the compiler cuts it for that as the library does */
+/*
+ * every type but the shortest holds their product, and the compiler cuts it for that as the library
+ * does
+ */
 #define MOST_FACTORS 8
 #define SUM(NAME, TYPE, LEAST, GREATEST)                                                                   \
 	static void sum_##NAME(void)                                                                       \

@@ -12,9 +12,10 @@ int main(void)
 		sleep_for(0.1);
 		shmem_global_exit(9);
 	}
+	/* No call, and nothing for the compiler to take away. */
 	if (me == 0)
 		for (;;)
-			__asm__ volatile(""); /* no call, and nothing for the compiler to take away */
+			__asm__ volatile("");
 	if (me == 1)
 		shmem_long_wait_until(&never, SHMEM_CMP_NE, 0);
 	shmem_barrier_all();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Global and static variables are symmetric, whatever section they are in and however large; they keep what
- * they held before the library came up.
+ * Global and static variables are symmetric, whatever section they are in and however large; they
+ * keep what they held before the library came up.
  */
 #include "tests/lib/check.h"
 

@@ -39,7 +39,8 @@ static void check_alignment(void)
 {
 	static const size_t sizes[] = {1, 3, 8, 24, 100, 4095, 4096, 4097, 70000};
 
-	for (size_t alignment = 1; alignment <= 256 << 20; alignment *= 2) { /* one below a pointer's counts as that */
+	/* One below a pointer's counts as that. */
+	for (size_t alignment = 1; alignment <= 256 << 20; alignment *= 2) {
 		size_t bytes = sizes[alignment % 9];
 		void *block;
 
@@ -64,8 +65,8 @@ static void check_alignment(void)
 }
 
 /*
- * Only PE 0 calls: no barrier is hidden in calls that have nothing to do. That is more than the standard promises, so where the library checks
- * that the rule is obeyed, all call.
+ * Only PE 0 calls: no barrier is hidden in calls that have nothing to do. That is more than the
+ * standard promises, so where the library checks that the rule is obeyed, all call.
  */
 static void check_nothing_to_do(void)
 {
@@ -193,8 +194,8 @@ static void check_exhaustion(void)
 }
 
 /*
- * A long row of random calls, the same on all PEs. Blocks hold a pattern that nobody else's block may
- * disturb, and lie at the same place on all PEs.
+ * A long row of random calls, the same on all PEs. Blocks hold a pattern that nobody else's block
+ * may disturb, and lie at the same place on all PEs.
  */
 static void check_storm(void)
 {

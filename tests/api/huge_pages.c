@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: pes=1,2 paths=local,ucx-tcp,hosts */
-/* A PE whose heap nobody else maps has it in huge pages wherever the kernel gives them to private memory. */
+/*
+ * A PE whose heap nobody else maps has it in huge pages wherever the kernel gives them to private
+ * memory.
+ */
 #include <sys/mman.h>
 
 #include "tests/lib/check.h"
 #include "tests/lib/huge.h"
 
-/* What /proc/self/smaps has under a name for the mapping that an address lies in, in KiB; -1: nothing. */
+/*
+ * What /proc/self/smaps has under a name for the mapping that an address lies in, in KiB; -1:
+ * nothing.
+ */
 static long fact(const void *address, const char *format)
 {
 	FILE *file = fopen("/proc/self/smaps", "re");
@@ -48,7 +54,8 @@ int main(void)
 	char *memory;
 
 	shmem_init();
-	bytes = huge && huge <= 32UL << 20 ? 4 * huge : 8UL << 20; /* larger ones the heap has not enough of */
+	/* Larger ones the heap has not enough of. */
+	bytes = huge && huge <= 32UL << 20 ? 4 * huge : 8UL << 20;
 	memory = shmem_malloc(bytes);
 	CHECK(memory != NULL);
 	for (int pe = 0; pe < shmem_n_pes(); pe++)

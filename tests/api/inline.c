@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=2,4 ucx-tcp=2 mixed=4 split=3 tofu-few=2 env=SHMEM_SYMMETRIC_SIZE=16m */
 /*
- * Inline forms: every constant size at every alignment, to and from heap and global data, and nothing beside; the last bytes of a
- * segment; routines by their addresses; whom a program may reach; and that they wake those that sleep. The tests inline_... have the rest.
+ * Inline forms: every constant size at every alignment, to and from heap and global data, and
+ * nothing beside; the last bytes of a segment; routines by their addresses; whom a program may
+ * reach; and that they wake those that sleep. The tests inline_... have the rest.
  */
 #define SHMEMX_INLINE
 #include "tests/lib/check.h"
@@ -122,7 +123,10 @@ static void check_elements(void)
 	RMA_TYPES(CALL)
 }
 
-/* Local variables, which the compiler may keep in registers, are read and written where inline forms call, too. */
+/*
+ * Local variables, which the compiler may keep in registers, are read and written where inline
+ * forms call, too.
+ */
 #define LOCALS(NAME, TYPE, N)                                               \
 	static void locals_##NAME##_##N(TYPE *there)                        \
 	{                                                                   \
@@ -157,7 +161,10 @@ static void check_locals(void)
 	ALL_LOCALS(CALL_LOCALS)
 }
 
-/* The last bytes of the heap: what begins there and fits is written, by the library and by inline forms. */
+/*
+ * The last bytes of the heap: what begins there and fits is written, by the library and by inline
+ * forms.
+ */
 static void check_end_of_heap(void)
 {
 	size_t size = 16 << 20;
@@ -249,14 +256,15 @@ static void store_inline(int way, uint64_t *word)
 	case 1: shmem_uint64_put(word, &now, 1, 1); break;
 	case 2: shmem_uint64_atomic_set(word, now, 1); break;
 	case 3: shmem_uint64_atomic_add(word, now, 1); break;
-	case 4: shmem_uint64_put(word - 1, last + 1, 2, 1); break; /* the words before have been seen */
+	/* The words before have been seen. */
+	case 4: shmem_uint64_put(word - 1, last + 1, 2, 1); break;
 	case 5: shmem_putmem(word - 2, last, 24, 1); break;
 	}
 }
 
 /*
- * Unless somebody wakes it, a PE that has slept for long finds what came after 10 ms on average. Were most found within 5 ms, and most of
- * those whose word is the last one of a put?
+ * Unless somebody wakes it, a PE that has slept for long finds what came after 10 ms on average.
+ * Were most found within 5 ms, and most of those whose word is the last one of a put?
  */
 static bool wakes_are_prompt(void)
 {

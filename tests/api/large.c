@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: pes=2 paths=local,ucx-shm env=SHMEM_SYMMETRIC_SIZE=200m time=60 not=valgrind,tsan */
 /*
- * Transfers too large for caches, which go past them on a node: around the size where that begins, from and to every
- * place in a line, right to the byte, and there before the flag that follows.
+ * Transfers too large for caches, which go past them on a node: around the size where that begins,
+ * from and to every place in a line, right to the byte, and there before the flag that follows.
  */
 #include "tests/lib/check.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4 split=3 */
-/* Locks: one holder at a time, who sees what the one before did; first come, first served; many at once; tried for; held while waiting for another. */
+/*
+ * Locks: one holder at a time, who sees what the one before did; first come, first served; many at
+ * once; tried for; held while waiting for another.
+ */
 #include "tests/lib/check.h"
 #include "tests/lib/stops.h"
 
@@ -10,7 +13,10 @@
 static long lock, first_lock, second_lock, many_locks[MANY];
 static long shared, total[MANY], holder = -1;
 
-/* What is read and written by put and get under the lock is seen by the next holder, without any quiet of the user's. */
+/*
+ * What is read and written by put and get under the lock is seen by the next holder, without any
+ * quiet of the user's.
+ */
 static void check_exclusion(long rounds)
 {
 	NOTE("exclusion");
@@ -160,7 +166,10 @@ static void check_nested(long rounds)
 	shmem_barrier_all();
 }
 
-/* One PE tries, others set, and each is stopped now and then between any two steps of taking the lock and letting it go. */
+/*
+ * One PE tries, others set, and each is stopped now and then between any two steps of taking the
+ * lock and letting it go.
+ */
 static void check_stopped(double duration)
 {
 	static long over;
@@ -183,7 +192,8 @@ static void check_stopped(double duration)
 		shmem_long_p(&shared, shmem_long_g(&shared, 0) + 1, 0);
 		shmem_clear_lock(&lock);
 		shmem_long_atomic_inc(&total[0], 0); /* how often it was taken */
-		if (me > 0)			     /* else there would be no chance for who tries */
+		/* Else there would be no chance for who tries. */
+		if (me > 0)
 			for (double now = seconds(); seconds() < now + 2e-5 * npes;)
 				;
 	}

@@ -88,7 +88,10 @@ static void try_mixture(void)
 		for (int pe = 0; pe < npes; pe++) {
 			shmem_long_atomic_fetch_add_nbi(&results[pe], &sums[me], 2, pe);
 			shmem_long_put_nbi(&words[me], &i, 1, pe);
-			shmem_fence(); /* i changes in the next round; and the puts must not overtake one another */
+			/*
+			 * I changes in the next round; and the puts must not overtake one another.
+			 */
+			shmem_fence();
 			shmem_quiet();
 			shmem_long_get_nbi(&read_back[pe], &words[me], 1, pe);
 		}

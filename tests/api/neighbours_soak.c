@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: long time=20000 local=4 ucx-tcp=2,3 ucx-shm=3 mixed=4 mixed3=6 */
 /*
- * Neighbour exchanges for a long time: TEST_ROUNDS iterations of every pattern, or of TEST_PATTERN. Every message says whose it is and which, and ends in a
- * sum of all its words; none is lost, doubled, torn or overtaken.
+ * Neighbour exchanges for a long time: TEST_ROUNDS iterations of every pattern, or of TEST_PATTERN.
+ * Every message says whose it is and which, and ends in a sum of all its words; none is lost,
+ * doubled, torn or overtaken.
  */
 #include <shmemx.h>
 
@@ -94,7 +95,10 @@ static void dawdle(unsigned one_in)
 		usleep((useconds_t)(draw() % 200));
 }
 
-/* Both directions in every iteration; skewed: a PE is late again and again; random: any size, and all are late once in a while. */
+/*
+ * Both directions in every iteration; skewed: a PE is late again and again; random: any size, and
+ * all are late once in a while.
+ */
 static void both_directions(bool skewed, bool random, int options)
 {
 	shmemx_exchange_t x = make(true, options);
@@ -132,7 +136,9 @@ static void one_direction(bool random)
 	shmemx_exchange_destroy(x);
 }
 
-/* From PE 0 along the line: each hands on what it got, so the first may be far ahead of the last. */
+/*
+ * From PE 0 along the line: each hands on what it got, so the first may be far ahead of the last.
+ */
 static void down_a_line(void)
 {
 	shmemx_exchange_t x = make(false, 0);
@@ -149,7 +155,10 @@ static void down_a_line(void)
 	shmemx_exchange_destroy(x);
 }
 
-/* All edges start at once, so several messages may come as one, and mostly while the PE does something else: who serves it meanwhile puts them in their places. */
+/*
+ * All edges start at once, so several messages may come as one, and mostly while the PE does
+ * something else: who serves it meanwhile puts them in their places.
+ */
 static void together(void)
 {
 	shmemx_exchange_t x = make(true, 0);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: tofu-few=8 pes=8 paths=tofu-few,tofu,tofu-errors env=SOFTOFU_SHAPE=2x2x2 env=SHMEM_BROADCAST_ALGORITHM=torus-both time=60 */
 /*
- * Plans by the NIC: between start and wait every PE that is to get something is in a computation of its own, which calls nothing, and polls its
- * memory now and then; all of the data comes meanwhile, run after run: of a broadcast, down three trees, from any root, with several plans at
- * once; of an all-gather, an all-to-all, and of neighbours with edges of all sizes, in one and in both directions.
+ * Plans by the NIC: between start and wait every PE that is to get something is in a computation of
+ * its own, which calls nothing, and polls its memory now and then; all of the data comes meanwhile,
+ * run after run: of a broadcast, down three trees, from any root, with several plans at once; of an
+ * all-gather, an all-to-all, and of neighbours with edges of all sizes, in one and in both
+ * directions.
  */
 #include <shmemx.h>
 
@@ -154,7 +156,10 @@ static void pairs(size_t bytes)
 #define EDGES 3
 static const size_t edge_bytes[EDGES] = {1, 20000, 70001};
 
-/* Edge 0 goes to the next PE and edge 1 to the previous one; edge 2 goes from even PEs to the PE after the next, and nothing comes back. */
+/*
+ * Edge 0 goes to the next PE and edge 1 to the previous one; edge 2 goes from even PEs to the PE
+ * after the next, and nothing comes back.
+ */
 static void lay_edges(shmemx_neighbour_t *edges, unsigned char *in, unsigned char *out)
 {
 	int to = (me + 2) % npes, from = (me + npes - 2) % npes;

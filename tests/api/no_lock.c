@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=2 ucx-tcp=2 mixed=3 paths=local,ucx-tcp,ucx-shm,mixed,hosts not=asan,tsan,valgrind env=SHMEM_CHECK=no */
 /*
- * Operations on private and serialised contexts take no lock: this program has its own pthread_mutex_lock in front of the
- * real one, and counts. On Tofu and over libfabric all contexts share one queue, which a lock guards; with SHMEM_CHECK a lock guards what is held back.
- * A UCX without thread support is called with a lock of the library's.
- * UCX 1.23 takes one of its own for memory that it has not seen registered; a worker for several threads would take one for each call.
+ * Operations on private and serialised contexts take no lock: this program has its own
+ * pthread_mutex_lock in front of the real one, and counts. On Tofu and over libfabric all contexts
+ * share one queue, which a lock guards; with SHMEM_CHECK a lock guards what is held back. A UCX
+ * without thread support is called with a lock of the library's.
+ * UCX 1.23 takes one of its own for memory that it has not seen registered; a worker for several
+ * threads would take one for each call.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -68,7 +70,10 @@ static long count_once(shmem_ctx_t ctx)
 	return locked;
 }
 
-/* The first contact may take what it likes, and so may a wait so long that the PE publishes what it waits for. */
+/*
+ * The first contact may take what it likes, and so may a wait so long that the PE publishes what it
+ * waits for.
+ */
 static long count(shmem_ctx_t ctx)
 {
 	long least = count_once(ctx);

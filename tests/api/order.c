@@ -87,7 +87,10 @@ static void check_fence(int sender, int announcer, long rounds)
 	shmem_barrier_all();
 }
 
-/* A stores to B; quiet; A notifies C; C asks B. PEs work in threes, or in twos with A and C the same. */
+/*
+ * A stores to B; quiet; A notifies C; C asks B. PEs work in threes, or in twos with A and C the
+ * same.
+ */
 static void check_quiet(int sender, long rounds)
 {
 	int first = me / 3 * 3, b = first + 1, c = first + 2 < npes ? first + 2 : first;

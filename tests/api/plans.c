@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,5 ucx-tcp=3 ucx-shm=2 mixed=6 split=3 tofu-few=2 time=120 */
 /*
- * Persistent plans: every kind, from no byte up, all roots, by both executors, in place and not, on teams, with PEs that come late;
- * several of them under way at once, waited for in an order of each PE's own; some freed and made anew meanwhile; and as many as
- * there may be.
+ * Persistent plans: every kind, from no byte up, all roots, by both executors, in place and not, on
+ * teams, with PEs that come late; several of them under way at once, waited for in an order of each
+ * PE's own; some freed and made anew meanwhile; and as many as there may be.
  */
 #include <shmemx.h>
 
@@ -248,7 +248,8 @@ static void try_together(int rounds)
 			shmem_barrier_all();
 		}
 		for (int i = 0; i < AT_ONCE; i++) {
-			int k = (first + (me % 2 ? i : AT_ONCE - i)) % AT_ONCE; /* in another order on every other PE */
+			/* In another order on every other PE. */
+			int k = (first + (me % 2 ? i : AT_ONCE - i)) % AT_ONCE;
 
 			if (k != renewed)
 				end_run(&jobs[k]);
@@ -284,7 +285,10 @@ static void try_too_many(void)
 			shmemx_plan_free(plans[i]);
 }
 
-/* Between start and test nobody calls the library: the thread moves the plan, and between nodes so do arrivals. */
+/*
+ * Between start and test nobody calls the library: the thread moves the plan, and between nodes so
+ * do arrivals.
+ */
 static void try_moving_alone(int executor)
 {
 	struct job job = {ALLREDUCE, SHMEM_TEAM_WORLD, 80000, 0, executor, false, memory[0][0], memory[0][1], NULL, 99};

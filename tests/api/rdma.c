@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,5 ucx-tcp=1,3 ucx-shm=2 mixed=6 mixed3=7 split=3 tofu-few=3 time=120 */
 /*
- * RDMA with events: puts, gets and messages between buffers from malloc, in mmaps and on the stack, of all sizes and at all offsets; buffers
- * travel as bytes, and by a third PE; more events than a queue has places; unregistering and registering again.
+ * RDMA with events: puts, gets and messages between buffers from malloc, in mmaps and on the stack,
+ * of all sizes and at all offsets; buffers travel as bytes, and by a third PE; more events than a
+ * queue has places; unregistering and registering again.
  */
 #include <shmemx.h>
 #include <sys/mman.h>
@@ -26,7 +27,9 @@ static int left(void)
 	return (me + npes - 1) % npes;
 }
 
-/* Memory that no segment holds; written before, or valgrind would not know what others write to it. */
+/*
+ * Memory that no segment holds; written before, or valgrind would not know what others write to it.
+ */
 static unsigned char *private_memory(size_t bytes)
 {
 	unsigned char *memory = malloc(bytes);
@@ -156,7 +159,10 @@ static void kinds_of_memory(void)
 	shmem_free(heap);
 }
 
-/* Messages come to memory in the order in which it was posted, whether it is posted before or after. */
+/*
+ * Messages come to memory in the order in which it was posted, whether it is posted before or
+ * after.
+ */
 static void messages(void)
 {
 	unsigned char *memory = private_memory(LARGEST), *source = private_memory(LARGEST);
@@ -196,7 +202,10 @@ static void messages(void)
 	free(source);
 }
 
-/* All put to PE 0, which polls late: a PE that finds its queue full waits. Nothing is lost, and each PE's puts come in order. */
+/*
+ * All put to PE 0, which polls late: a PE that finds its queue full waits. Nothing is lost, and
+ * each PE's puts come in order.
+ */
 static void full_queue(void)
 {
 	long count = eased(MANY), expected = npes > 1 ? (npes - 1) * count : 0;
@@ -256,7 +265,10 @@ static void a_hundred_buffers(void)
 	free(memory);
 }
 
-/* A put without an event, then one with an event: both have arrived when the event comes, because puts to one PE are ordered. */
+/*
+ * A put without an event, then one with an event: both have arrived when the event comes, because
+ * puts to one PE are ordered.
+ */
 static void puts_without_event(void)
 {
 	unsigned char *memory = private_memory(2000), *source = private_memory(2000);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=2 ucx-tcp=2 mixed=4 tofu-few=2 time=60 */
-/* Threads of each PE put and get at once, and whichever is free takes the events: all come, each once. */
+/*
+ * Threads of each PE put and get at once, and whichever is free takes the events: all come, each
+ * once.
+ */
 #include <pthread.h>
 #include <shmemx.h>
 #include <stdatomic.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 split=3 tofu-few=3 */
-/* Reductions: every operation on every type it is for, in place and not, from no element to a hundred thousand. */
+/*
+ * Reductions: every operation on every type it is for, in place and not, from no element to a
+ * hundred thousand.
+ */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
 
@@ -8,9 +11,9 @@
 #define LARGE 100000
 
 /*
- * One operation on one type. VALUE(NAME, TYPE, pe, i) is what PE pe has in element i, STEP(TYPE, a, b) joins
- * two; the expected result is joined here from the values of all PEs. All are such that the result is exact
- * in any order.
+ * One operation on one type. VALUE(NAME, TYPE, pe, i) is what PE pe has in element i, STEP(TYPE, a,
+ * b) joins two; the expected result is joined here from the values of all PEs. All are such that
+ * the result is exact in any order.
  */
 #define OPERATION(NAME, TYPE, OP, VALUE, STEP)                                                 \
 	static void OP##_##NAME(size_t n, bool in_place)                                       \
@@ -45,7 +48,10 @@
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
-/* From 1 to 3; beyond eight PEs to 2, and beyond 24 it is 1: a product is to fit into an int, and into what a float has for digits. */
+/*
+ * From 1 to 3; beyond eight PEs to 2, and beyond 24 it is 1: a product is to fit into an int, and
+ * into what a float has for digits.
+ */
 static int small(int pe, size_t i)
 {
 	return (int)(noise((uint64_t)pe * LARGE + i) % (pe < 8 ? 3 : pe < 24 ? 2 : 1)) + 1;
@@ -137,7 +143,10 @@ static void check_large(size_t n)
 	shmem_free(source);
 }
 
-/* Reductions and broadcasts in a row without anything between them, the same variables again and again. */
+/*
+ * Reductions and broadcasts in a row without anything between them, the same variables again and
+ * again.
+ */
 static void check_in_a_row(long count)
 {
 	static long mine, sum, most, announced;

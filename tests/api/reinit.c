@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,4,8 */
-/* After the last finalize the library may be initialised again, with everything as at the first time. */
+/*
+ * After the last finalize the library may be initialised again, with everything as at the first
+ * time.
+ */
 #include "tests/lib/check.h"
 
 static long inbox[64];
@@ -38,7 +41,8 @@ static void live(int life, int first_me, int first_npes)
 	for (int pe = 0; pe < npes && pe < 64; pe++)
 		CHECK_EQUAL(inbox[pe], 2000 * life + pe);
 	CHECK_EQUAL(counter, (long)(life + 1) * npes); /* static data outlives the library */
-	shmem_finalize();			       /* without freeing: the heap goes as a whole */
+	/* Without freeing: the heap goes as a whole. */
+	shmem_finalize();
 	shmem_query_initialized(&up);
 	CHECK(!up);
 }

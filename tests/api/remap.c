@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1 ucx-tcp=2 */
 /*
- * comms/core/globals.c moves memory by the system call mremap, for some versions of UCX put a hook into glibc's that loses the fifth
- * argument. Says whether the UCX at hand does; the system call must be right with each.
+ * comms/core/globals.c moves memory by the system call mremap, for some versions of UCX put a hook
+ * into glibc's that loses the fifth argument. Says whether the UCX at hand does; the system call
+ * must be right with each.
  */
 #include <shmem.h>
 #include <stdint.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=2 ucx-tcp=2 ucx-shm=2 mixed=3 */
-/* Routines that the standard has removed: programs that still call them run, and what they have in memory stays. */
+/*
+ * Routines that the standard has removed: programs that still call them run, and what they have in
+ * memory stays.
+ */
 #include "tests/lib/check.h"
 
 int main(void)

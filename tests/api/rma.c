@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: tofu-few=2 */
 /*
- * Put, get, p, g: every type and size of element, blocking and not, with and without a context; to and from
- * every PE, the own one included; heap and globals on the far side; nothing written beside.
+ * Put, get, p, g: every type and size of element, blocking and not, with and without a context; to
+ * and from every PE, the own one included; heap and globals on the far side; nothing written
+ * beside.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
@@ -76,7 +77,10 @@ static uint64_t seed_of(size_t routine, size_t length, int form, int pe)
 	return ((routine * 64 + length) * FORMS + (size_t)form) * 64 + (uint64_t)pe;
 }
 
-/* Round the ring with each step: in step 0 everybody is his own target, in the last his left neighbour's. */
+/*
+ * Round the ring with each step: in step 0 everybody is his own target, in the last his left
+ * neighbour's.
+ */
 static void try_put(size_t r, size_t nelems, enum form form, unsigned char *area)
 {
 	size_t bytes = nelems * routines[r].width;
@@ -90,8 +94,9 @@ static void try_put(size_t r, size_t nelems, enum form form, unsigned char *area
 		fill_noise(expected, sizeof expected, seed_of(r, nelems, form, from));
 		shmem_barrier_all();
 		routines[r].put(form, area + GUARD, source, nelems, to);
+		/* Ours again as soon as the call is back. */
 		if (form == PLAIN || form == ON_CONTEXT)
-			memset(source, 0xee, sizeof source); /* ours again as soon as the call is back */
+			memset(source, 0xee, sizeof source);
 		shmem_barrier_all();
 		CHECK_BYTES(area + GUARD, expected, bytes);
 		CHECK_FILL(area, UNTOUCHED, GUARD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sizes around each power of two up to a few MiB, where the method of a transfer changes; odd addresses
- * on both sides; sources and destinations in every kind of memory.
+ * Sizes around each power of two up to a few MiB, where the method of a transfer changes; odd
+ * addresses on both sides; sources and destinations in every kind of memory.
  */
 #include "tests/lib/check.h"
 

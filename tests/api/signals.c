@@ -49,7 +49,9 @@ static const struct {
 			{"mem", 1, send_mem},
 };
 
-/* The payload must be there, whole, when the signal is. Data and signal lie in different segments. */
+/*
+ * The payload must be there, whole, when the signal is. Data and signal lie in different segments.
+ */
 static void try(size_t r, size_t nelems, int form)
 {
 	static _Alignas(16) unsigned char source[ROOM], expected[ROOM];

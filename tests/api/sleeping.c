@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: pes=2,3,4 */
-/* A PE that sleeps outside the library stops nobody: puts, gets, atomics and signals to it complete meanwhile. */
+/*
+ * A PE that sleeps outside the library stops nobody: puts, gets, atomics and signals to it complete
+ * meanwhile.
+ */
 #include "tests/lib/check.h"
 
 #include <fcntl.h>
@@ -23,8 +26,8 @@ static uint64_t signal_word;
 static unsigned char *area;
 
 /*
- * Those that are done add a byte to a file of the sleeper, without the library: it need not sleep on. Where PEs are on hosts
- * without that file it sleeps to the end.
+ * Those that are done add a byte to a file of the sleeper, without the library: it need not sleep
+ * on. Where PEs are on hosts without that file it sleeps to the end.
  */
 static char done_path[4096];
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: pes=1,2,3,4 mixed3=7 split=3 env=SHMEM_STATS=yes */
 /*
- * What is counted is what was done: each part of the program does a known number of things, and reads the counters
- * before and after. The path of an operation is known from whether its target has an address here.
+ * What is counted is what was done: each part of the program does a known number of things, and
+ * reads the counters before and after. The path of an operation is known from whether its target
+ * has an address here.
  */
 #include <shmemx.h>
 
@@ -52,7 +53,9 @@ struct done {
 	uint64_t operations, moved, atomics, changed;
 };
 
-/* Where a job needs Tofu or libfabric at all, the network does the atomics, those of a node, too. */
+/*
+ * Where a job needs Tofu or libfabric at all, the network does the atomics, those of a node, too.
+ */
 static bool network_does_atomics(void)
 {
 	bool all_here = true;
@@ -174,7 +177,10 @@ static void locks(void)
 	shmem_barrier_all();
 }
 
-/* A ring of PEs: each sends a message to either side. Started all at once, that is one call and the bytes of both. */
+/*
+ * A ring of PEs: each sends a message to either side. Started all at once, that is one call and the
+ * bytes of both.
+ */
 static void exchanges(void)
 {
 	shmemx_edge_t edges[2] = {{next, 1, 48, 48, 0}, {(me + npes - 1) % npes, 0, 48, 48, 0}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * iput, iget, ibput, ibget: every type and size of element, with and without a context; elements land at
- * their places and the gaps between them stay as they were.
+ * iput, iget, ibput, ibget: every type and size of element, with and without a context; elements
+ * land at their places and the gaps between them stay as they were.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
-/* Broadcasts and reductions on teams of all shapes: roots and results go by the team's numbers; in place; teams side by side. */
+/*
+ * Broadcasts and reductions on teams of all shapes: roots and results go by the team's numbers; in
+ * place; teams side by side.
+ */
 #include "tests/lib/shapes.h"
 #include "tests/lib/types.h"
 
@@ -77,7 +80,10 @@ static void check_types(const struct shape *shape)
 		}
 }
 
-/* Larger than what goes through any buffer, in the heap, on a team without the world's first PE in front. */
+/*
+ * Larger than what goes through any buffer, in the heap, on a team without the world's first PE in
+ * front.
+ */
 static void check_large(const struct shape *shape, size_t n)
 {
 	long *source = symmetric(n * sizeof *source), *dest = symmetric(n * sizeof *dest);

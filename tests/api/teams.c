@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
-/* Teams: who is in them under which number, splits that cannot be, teams in two dimensions, thousands one after the other. */
+/*
+ * Teams: who is in them under which number, splits that cannot be, teams in two dimensions,
+ * thousands one after the other.
+ */
 #include <limits.h>
 
 #include "tests/lib/shapes.h"
@@ -170,7 +173,10 @@ static void check_configs(void)
 	shmem_team_destroy(team);
 }
 
-/* Every member of SHMEM_TEAM_SHARED can be reached by load and store, and all members see the same team. */
+/*
+ * Every member of SHMEM_TEAM_SHARED can be reached by load and store, and all members see the same
+ * team.
+ */
 static void check_shared(void)
 {
 	int n = shmem_team_n_pes(SHMEM_TEAM_SHARED), mine = shmem_team_my_pe(SHMEM_TEAM_SHARED);
@@ -235,7 +241,10 @@ static void check_together(long rounds)
 		}
 }
 
-/* Made and destroyed again and again, with one in use all the time; more than there could ever be at once. */
+/*
+ * Made and destroyed again and again, with one in use all the time; more than there could ever be
+ * at once.
+ */
 static void check_many(long count)
 {
 	static long mine, sum;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Four threads of each PE at SHMEM_THREAD_MULTIPLE: they connect to peers at the same time, put, get and
- * count at once, and a thread that waits stops no other.
+ * Four threads of each PE at SHMEM_THREAD_MULTIPLE: they connect to peers at the same time, put,
+ * get and count at once, and a thread that waits stops no other.
  */
 #include <pthread.h>
 

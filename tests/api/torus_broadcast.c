@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
 /*
- * Broadcasts over trees on a torus: shapes of as many nodes as there are, with rings, meshes and pairs, all kinds of trees, all
- * roots, sizes from a byte up with odd tails, one after the other without a pause, with PEs that come late, and on teams that
- * are planes or lines of the torus while others have theirs.
+ * Broadcasts over trees on a torus: shapes of as many nodes as there are, with rings, meshes and
+ * pairs, all kinds of trees, all roots, sizes from a byte up with odd tails, one after the other
+ * without a pause, with PEs that come late, and on teams that are planes or lines of the torus
+ * while others have theirs.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/boxes.h"
@@ -13,7 +14,8 @@
 
 static const char *const algorithms[] = {"torus-both", "torus-up", "torus-twice", "torus"};
 static unsigned char *dest[IN_A_ROW], *source, *expected;
-static bool all_have_trees; /* of the kind that is asked for; elsewhere whoever calls sees to it that dest is ready */
+/* Of the kind that is asked for; elsewhere whoever calls sees to it that dest is ready. */
+static bool all_have_trees;
 
 static void broadcast_in_a_row(shmem_team_t team, const char *name, int root, size_t bytes, uint64_t seed)
 {
@@ -25,7 +27,8 @@ static void broadcast_in_a_row(shmem_team_t team, const char *name, int root, si
 	shmem_team_sync(team);
 	if (noise(seed) % (uint64_t)n == (uint64_t)place) {
 		usleep((unsigned)(noise(seed + 1) % 3000));
-		if (bytes > 50000 && n == npes && all_have_trees) /* nobody writes here before this PE has called */
+		/* Nobody writes here before this PE has called. */
+		if (bytes > 50000 && n == npes && all_have_trees)
 			CHECK_FILL(dest[0], 0x44, bytes);
 	}
 	for (int i = 0; i < IN_A_ROW; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=5,6 mixed=8 mixed3=7 paths=ucx-tcp,mixed,mixed3,hosts time=120 */
 /*
- * Broadcasts and reductions on a torus of which the shape file says that cables are dead or slow and places have no host: they go
- * around, from every root, or do without trees where none is left.
+ * Broadcasts and reductions on a torus of which the shape file says that cables are dead or slow
+ * and places have no host: they go around, from every root, or do without trees where none is left.
  */
 #include <unistd.h>
 
@@ -14,7 +14,10 @@
 static unsigned char *dest, *source, *expected;
 static char path[] = "/tmp/torus-damaged.XXXXXX";
 
-/* What is wrong with the machine in a life: beyond the nodes it has so many holes, and lines about cables. */
+/*
+ * What is wrong with the machine in a life: beyond the nodes it has so many holes, and lines about
+ * cables.
+ */
 static const struct {
 	const char *shape; /* %d: as many as it takes */
 	const char *flaws;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
 /*
- * Collect, fcollect, alltoall, alltoalls and barriers along the axes of a torus: shapes of as many nodes as there are, sizes from nothing up,
- * one after the other without a pause and mixed with broadcasts and reductions over the same links, with PEs that come late, on the
- * world and on its rows and columns.
+ * Collect, fcollect, alltoall, alltoalls and barriers along the axes of a torus: shapes of as many
+ * nodes as there are, sizes from nothing up, one after the other without a pause and mixed with
+ * broadcasts and reductions over the same links, with PEs that come late, on the world and on its
+ * rows and columns.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/boxes.h"
@@ -109,7 +110,10 @@ static void check_alltoalls(shmem_team_t team, size_t bytes, size_t dst, size_t 
 	}
 }
 
-/* Nobody leaves before all have come: all write their epoch to all before, and none has written the next one. */
+/*
+ * Nobody leaves before all have come: all write their epoch to all before, and none has written the
+ * next one.
+ */
 static void check_meetings(shmem_team_t team)
 {
 	int n = shmem_team_n_pes(team), place = shmem_team_my_pe(team);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=4,6 ucx-shm=4 mixed3=7 paths=ucx-tcp,ucx-shm,mixed3,hosts time=120 */
 /*
- * Persistent plans over the trees and rings of a torus: shapes of as many nodes as there are, all kinds of trees, several roots and sizes, in
- * place and not, three plans under way at once, and runs one after the other without a pause. Every second PE has a plan of another team
- * before, so blocks of plans lie elsewhere than at its neighbours.
+ * Persistent plans over the trees and rings of a torus: shapes of as many nodes as there are, all
+ * kinds of trees, several roots and sizes, in place and not, three plans under way at once, and
+ * runs one after the other without a pause. Every second PE has a plan of another team before, so
+ * blocks of plans lie elsewhere than at its neighbours.
  */
 #include <shmemx.h>
 

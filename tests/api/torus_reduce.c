@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
 /*
- * Reductions up and down the trees of a torus, and by its rings: shapes of as many nodes as there are, both kinds of trees, elements of one to
- * sixteen bytes, counts from one up, in place and not, one after the other without a pause, with PEs that come late, mixed with
- * broadcasts over the same links.
+ * Reductions up and down the trees of a torus, and by its rings: shapes of as many nodes as there
+ * are, both kinds of trees, elements of one to sixteen bytes, counts from one up, in place and not,
+ * one after the other without a pause, with PEs that come late, mixed with broadcasts over the same
+ * links.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/boxes.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=8,12 mixed=12 mixed3=12 paths=ucx-tcp,mixed,mixed3,hosts time=120 */
 /*
- * Every collective on teams that are parts of a torus: planes, lines, boxes, every second and third node, and nodes at random places, with
- * one, two or three PEs each, on rings and meshes; one team alone, and disjoint teams at once without a word between them. The grid has
- * PEs of a node that are not side by side. By the torus's algorithms, and by whatever the library takes.
+ * Every collective on teams that are parts of a torus: planes, lines, boxes, every second and third
+ * node, and nodes at random places, with one, two or three PEs each, on rings and meshes; one team
+ * alone, and disjoint teams at once without a word between them. The grid has PEs of a node that
+ * are not side by side. By the torus's algorithms, and by whatever the library takes.
  */
 #include <unistd.h>
 
@@ -206,7 +207,10 @@ static void in_a_grid(uint64_t seed)
 
 /* --- Machines --- */
 
-/* %d: as many as it takes. Nodes are at their places in order, or, with a number, shuffled by that; there may be more places than nodes. */
+/*
+ * %d: as many as it takes. Nodes are at their places in order, or, with a number, shuffled by that;
+ * there may be more places than nodes.
+ */
 static const struct {
 	const char *shape;
 	int others, sizes[3];

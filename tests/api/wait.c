@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait_until and test on single words: every type, every comparison, in the type's own signedness; woken by
- * whatever may change the word, also when the waiter has long been asleep.
+ * wait_until and test on single words: every type, every comparison, in the type's own signedness;
+ * woken by whatever may change the word, also when the waiter has long been asleep.
  */
 #include <pthread.h>
 
@@ -134,8 +134,9 @@ static void *store_later(void *how)
 	sleep_for(0.03);
 	if (how)
 		__atomic_store_n(&by_thread, 2, __ATOMIC_RELEASE);
+	/* The instruction of a plain store. */
 	else
-		__atomic_store_n(&by_thread, 1, __ATOMIC_RELAXED); /* the instruction of a plain store */
+		__atomic_store_n(&by_thread, 1, __ATOMIC_RELAXED);
 	return NULL;
 }
 

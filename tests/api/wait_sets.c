@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait_until and test on many words: all, any and some, with and without a value of its own for each. */
+/*
+ * wait_until and test on many words: all, any and some, with and without a value of its own for
+ * each.
+ */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
 
 #define WORDS 10
 
 /*
- * Words come one by one from the left neighbour, in the order 3, 6, 9, 2, 5, ... Word i gets the value
- * i + 1. Words 0 and 4 never come and are left out by the status array.
+ * Words come one by one from the left neighbour, in the order 3, 6, 9, 2, 5, ... Word i gets the
+ * value i + 1. Words 0 and 4 never come and are left out by the status array.
  */
 static const int left_out[WORDS] = {1, 0, 0, 0, 7};
 #define EXPECTED 8
@@ -67,7 +70,7 @@ static void tick(bool seen[WORDS], size_t index)
 		CHECK_EQUAL(shmem_##NAME##_test_all(words, WORDS, NULL, SHMEM_CMP_GE, 2), 0);                          \
 		CHECK_EQUAL(shmem_##NAME##_test_all(words, WORDS, left_out, SHMEM_CMP_GE, 2), 1);                      \
 		CHECK_EQUAL(shmem_##NAME##_test_any(words, WORDS, NULL, SHMEM_CMP_EQ, 8), 7);                          \
-		for (size_t i = 0; i < 20 * WORDS; i++) /* wherever a search begins, it finds the only one */          \
+		for (size_t i = 0; i < 20 * WORDS; i++) /* finds the only one from anywhere */                         \
 			CHECK_EQUAL(shmem_##NAME##_test_any(words, WORDS, NULL, SHMEM_CMP_EQ, (TYPE)(i % WORDS + 1)),  \
 				    i % WORDS);                                                                        \
 		CHECK_EQUAL(shmem_##NAME##_test_any(words, WORDS, left_out, SHMEM_CMP_EQ, 5), SIZE_MAX);               \
@@ -152,7 +155,10 @@ static void tick(bool seen[WORDS], size_t index)
 	}
 AMO_TYPES(TYPED)
 
-/* An entry that stays satisfied must be reported in the end, even if others are satisfied all the time. */
+/*
+ * An entry that stays satisfied must be reported in the end, even if others are satisfied all the
+ * time.
+ */
 static void check_fairness(void)
 {
 	static long words[WORDS];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a launcher takes for the least that a PMIx program can do: come up, publish as much as a PE of ours does, a fence, go. PE 0
- * prints the milliseconds. The yardstick for tests/cluster/phases.c.
+ * What a launcher takes for the least that a PMIx program can do: come up, publish as much as a PE
+ * of ours does, a fence, go. PE 0 prints the milliseconds. The yardstick for
+ * tests/cluster/phases.c.
  */
 #include <pmix.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads of PE 0, with a context each, put to PE 1 on another host and wait for that, again and again: how many puts a second they do
- * with private contexts, and with shared ones, which have one UCX worker. One thread and two; a put and a quiet, and 64 puts and a quiet. All alternately,
- * five times; prints the medians. See tests/cluster/figures.
+ * Threads of PE 0, with a context each, put to PE 1 on another host and wait for that, again and
+ * again: how many puts a second they do with private contexts, and with shared ones, which have one
+ * UCX worker. One thread and two; a put and a quiet, and 64 puts and a quiet. All alternately, five
+ * times; prints the medians. See tests/cluster/figures.
  */
 #include <shmem.h>
 
@@ -97,7 +98,10 @@ static void measure(void)
 {
 	double alone[CASES][ROUNDS], shared[CASES][ROUNDS];
 
-	/* What a private context may not do, another thread than its maker's, a serialised one may: it has a worker to itself as well. */
+	/*
+	 * What a private context may not do, another thread than its maker's, a serialised one may:
+	 * it has a worker to itself as well.
+	 */
 	for (int i = 0; i < ROUNDS; i++)
 		for (int c = 0; c < CASES; c++) {
 			alone[c][i] = rate(SHMEM_CTX_SERIALIZED, cases[c].threads, cases[c].batch);

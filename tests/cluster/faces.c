@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Neighbour exchanges of large faces on hosts cabled as a torus: faces PATTERN SIZES [REPEATS], with one (PE 0 sends to its upper neighbour
- * along the first axis), pair (every PE to both neighbours along that axis), shift (every PE upwards along that axis), all (every PE to
- * all neighbours) or mixed (any PE to any neighbour, or none, messages of any length, no barriers). All data is checked. Prints the median
- * time from the first PE that begins to the last that has its messages. Run by tests/cluster/torus-bench and tests/cluster/faces.bats.
+ * Neighbour exchanges of large faces on hosts cabled as a torus: faces PATTERN SIZES [REPEATS],
+ * with one (PE 0 sends to its upper neighbour along the first axis), pair (every PE to both
+ * neighbours along that axis), shift (every PE upwards along that axis), all (every PE to all
+ * neighbours) or mixed (any PE to any neighbour, or none, messages of any length, no barriers). All
+ * data is checked. Prints the median time from the first PE that begins to the last that has its
+ * messages. Run by tests/cluster/torus-bench and tests/cluster/faces.bats.
  */
 #include <shmemx.h>
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives while cables die and become slow: faults FOLDER STEP... does each STEP, COLLECTIVE:BYTES:CALLS with broadcast, reduce,
- * fcollect, alltoall (BYTES: what a PE has for all), plans (a broadcast and a sum by plans, which the first such step makes), starts (the same, then a barrier), or late (the same round an all-to-all), when the file FOLDER/N is there, N from 0; what makes the file has changed a cable before. All data is checked. PE 0 prints
- * "step N seconds" after each. Run by faults.bats.
+ * Collectives while cables die and become slow: faults FOLDER STEP... does each STEP,
+ * COLLECTIVE:BYTES:CALLS with broadcast, reduce, fcollect, alltoall (BYTES: what a PE has for all),
+ * plans (a broadcast and a sum by plans, which the first such step makes), starts (the same, then a
+ * barrier), or late (the same round an all-to-all), when the file FOLDER/N is there, N from 0; what
+ * makes the file has changed a cable before. All data is checked. PE 0 prints "step N seconds"
+ * after each. Run by faults.bats.
  */
 #include <shmemx.h>
 #include <string.h>
@@ -11,8 +14,11 @@
 #include "torus_times.h"
 
 static unsigned char *dest, *source;
-static shmem_team_t
-	apart; /* all PEs; the steps begin and end with its syncs, which check no cables for the plans of another team */
+/*
+ * All PEs; the steps begin and end with its syncs, which check no cables for the plans of another
+ * team.
+ */
+static shmem_team_t apart;
 
 static void check_byte(size_t i, unsigned char right, const char *what)
 {
@@ -148,7 +154,10 @@ static void starts_once(size_t bytes, int call)
 	shmem_barrier_all();
 }
 
-/* Some have started the sum, and others have not, when an all-to-all of twice as much may notice that a cable has changed. */
+/*
+ * Some have started the sum, and others have not, when an all-to-all of twice as much may notice
+ * that a cable has changed.
+ */
 static void late_once(size_t bytes, int call)
 {
 	int odd = shmem_my_pe() % 2;

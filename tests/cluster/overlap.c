@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * overlap SIZES: how much of what a plan takes goes on while the PEs are in no routine of the library: they compute where each has
- * a processor, else they sleep, as PEs do that compute on processors which hosts of one machine only share. For each kind of plan and
- * size prints the milliseconds of start and wait at once, of the time away, and of start, time away and wait; and what is hidden,
- * 1 - (the last - the time away) / the first. Medians of nine. Run by tests/cluster/torus-bench.
+ * overlap SIZES: how much of what a plan takes goes on while the PEs are in no routine of the
+ * library: they compute where each has a processor, else they sleep, as PEs do that compute on
+ * processors which hosts of one machine only share. For each kind of plan and size prints the
+ * milliseconds of start and wait at once, of the time away, and of start, time away and wait; and
+ * what is hidden, 1 - (the last - the time away) / the first. Medians of nine. Run by
+ * tests/cluster/torus-bench.
  */
 #include <shmemx.h>
 

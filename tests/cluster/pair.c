@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PEs on hosts: how long PE 0 takes for 8-byte operations on PE 1 and what 1 MiB puts reach, while PE 1 is inside the
- * library and while it computes; before that the first contact with PE 1, and with the others. Prints a line for each: name, value, unit. Arguments: how many
- * small operations, how many times 1 MiB make a batch (0: none), how many batches (41). See tests/cluster/figures.
+ * PEs on hosts: how long PE 0 takes for 8-byte operations on PE 1 and what 1 MiB puts reach, while
+ * PE 1 is inside the library and while it computes; before that the first contact with PE 1, and
+ * with the others. Prints a line for each: name, value, unit. Arguments: how many small operations,
+ * how many times 1 MiB make a batch (0: none), how many batches (41). See tests/cluster/figures.
  */
 #include <shmem.h>
 
@@ -59,7 +60,10 @@ static double median(double *values, size_t n)
 	return values[n / 2];
 }
 
-/* How the single ones, sorted, lie: so many of a hundred are below; how much of the time the slowest hundredth took. */
+/*
+ * How the single ones, sorted, lie: so many of a hundred are below; how much of the time the
+ * slowest hundredth took.
+ */
 static void print_spread(const char *name, const char *state, const double *single, size_t n)
 {
 	double all = 0, slowest = 0;
@@ -74,7 +78,10 @@ static void print_spread(const char *name, const char *state, const double *sing
 	printf("%s-in-slowest-hundredth/%s %.1f %%\n", name, state, 100 * slowest / all);
 }
 
-/* Microseconds for one: the median of single ones, as ucx_perftest has it, and the average, which delays of milliseconds are in. */
+/*
+ * Microseconds for one: the median of single ones, as ucx_perftest has it, and the average, which
+ * delays of milliseconds are in.
+ */
 static void measure(const char *name, const char *state, void (*operation)(void), int count)
 {
 	double *single = malloc((size_t)count * sizeof *single), start = now(), before = start, average;
@@ -140,7 +147,10 @@ static double memory_in_use(void)
 	return (double)(info.uordblks + info.hblkhd) / 1024;
 }
 
-/* Until a first put is there, and what the PE has more of then; of all after the first, the averages. */
+/*
+ * Until a first put is there, and what the PE has more of then; of all after the first, the
+ * averages.
+ */
 static void contact(void)
 {
 	double start, memory, took[2] = {0}, used[2] = {0};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a job on hosts spends its time on: coming up, barriers (100, or as many as the argument says), an exchange of all with
- * all, going down. PE 0 prints the milliseconds, and how long it had a processor until it was up.
+ * What a job on hosts spends its time on: coming up, barriers (100, or as many as the argument
+ * says), an exchange of all with all, going down. PE 0 prints the milliseconds, and how long it had
+ * a processor until it was up.
  */
 #include <shmem.h>
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the cables of a torus carry by plain TCP sockets, as a measure of this machine: plain_sockets NAME SIZE BYTES REPEATS SHAPE PES. The PEs of
- * each host together send BYTES to each neighbour and receive as many, all at once, and nobody forwards anything. Prints the median of the
- * times from the first PE that begins to the last that is done, as the collective NAME of messages of SIZE. Run by tests/cluster/torus-bench,
- * on hosts that call themselves h0, h1 and so on.
+ * What the cables of a torus carry by plain TCP sockets, as a measure of this machine:
+ * plain_sockets NAME SIZE BYTES REPEATS SHAPE PES. The PEs of each host together send BYTES to each
+ * neighbour and receive as many, all at once, and nobody forwards anything. Prints the median of
+ * the times from the first PE that begins to the last that is done, as the collective NAME of
+ * messages of SIZE. Run by tests/cluster/torus-bench, on hosts that call themselves h0, h1 and so
+ * on.
  */
 #include <shmem.h>
 

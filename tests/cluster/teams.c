@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * teams ROUNDS [SLOW]: disjoint teams work at once on hosts, without a word between them: broadcasts, sums, collects, all-to-all and
- * plans, of other sizes in each team, all values checked. First the teams are PEs side by side, then a large one beside a small
- * one, then every so many-th PE. The PE SLOW computes before each of its calls. Run by tests/cluster/trees.bats.
+ * teams ROUNDS [SLOW]: disjoint teams work at once on hosts, without a word between them:
+ * broadcasts, sums, collects, all-to-all and plans, of other sizes in each team, all values
+ * checked. First the teams are PEs side by side, then a large one beside a small one, then every so
+ * many-th PE. The PE SLOW computes before each of its calls. Run by tests/cluster/trees.bats.
  */
 #include <shmemx.h>
 
@@ -111,7 +112,10 @@ static void work(struct crew *crew)
 	}
 }
 
-/* Called by all: a team of n members from first on, so far apart. This PE is in one of those that are made for a phase. */
+/*
+ * Called by all: a team of n members from first on, so far apart. This PE is in one of those that
+ * are made for a phase.
+ */
 static void split(struct crew *mine, int number, int first, int stride, int n)
 {
 	shmem_team_t team;

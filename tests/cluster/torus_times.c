@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a collective takes from the first PE that begins to the last that has its result: torus_times COLLECTIVE SIZES [REPEATS[xCALLS]
- * [SHAPE [PES [TEAMS]]]], with a name of the list below. Sizes are those of the message; of collects what each brings, of alltoall and
- * alltoalls what each has for each. The median of the repetitions counts; each is of so many CALLS in a row (1), of which a call's share counts.
- * With a SHAPE, such as 4x3m, of hosts that have PES PEs each, it prints first how long a round takes: a word to all neighbours and one from
- * each, on all hosts at once; "-" is none. TEAMS, as in 9x1: teams of so many PEs, so far apart, all at once instead of the world. Run by
- * tests/cluster/torus-bench and team_cables.bats.
+ * How long a collective takes from the first PE that begins to the last that has its result:
+ * torus_times COLLECTIVE SIZES [REPEATS[xCALLS] [SHAPE [PES [TEAMS]]]], with a name of the list
+ * below. Sizes are those of the message; of collects what each brings, of alltoall and alltoalls
+ * what each has for each. The median of the repetitions counts; each is of so many CALLS in a row
+ * (1), of which a call's share counts. With a SHAPE, such as 4x3m, of hosts that have PES PEs each,
+ * it prints first how long a round takes: a word to all neighbours and one from each, on all hosts
+ * at once; "-" is none. TEAMS, as in 9x1: teams of so many PEs, so far apart, all at once instead
+ * of the world. Run by tests/cluster/torus-bench and team_cables.bats.
  */
 #include <shmem.h>
 
@@ -16,7 +18,8 @@
 static double *spread;		    /* a number of this PE's, and the greatest of all */
 static long *words;		    /* from each direction */
 static long psync[SHMEM_SYNC_SIZE]; /* zero, as SHMEM_SYNC_VALUE is */
-static shmem_team_t team;	    /* whose collective it is, its size, and this PE's number there */
+/* Whose collective it is, its size, and this PE's number there. */
+static shmem_team_t team;
 static int size, me;
 
 static double greatest(double mine)
@@ -218,7 +221,8 @@ static void measure(const struct collective *c, size_t bytes, long repeats, long
 	if (!dest || !source || !timing)
 		shmem_global_exit(1);
 	c->fill(source, bytes);
-	c->run(dest, source, bytes < 65536 ? bytes : 65536); /* connections come up, links are measured */
+	/* Connections come up, links are measured. */
+	c->run(dest, source, bytes < 65536 ? bytes : 65536);
 	for (long i = 0; i < repeats; i++)
 		timing[i] = time_calls(c, bytes, dest, source, calls);
 	qsort(timing, (size_t)repeats, sizeof *timing, compare_timings);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the programs of tests/cluster/torus-bench share: the clock, sizes, and how much this host's cables have carried. */
+/*
+ * What the programs of tests/cluster/torus-bench share: the clock, sizes, and how much this host's
+ * cables have carried.
+ */
 #ifndef CLUSTER_TORUS_TIMES_H
 #define CLUSTER_TORUS_TIMES_H
 
@@ -95,7 +98,10 @@ static inline int compare_seconds(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The hosts next to this one in all directions, -1 where there is none. Hosts of the last axis are side by side. */
+/*
+ * The hosts next to this one in all directions, -1 where there is none. Hosts of the last axis are
+ * side by side.
+ */
 static inline int find_neighbours(const char *shape, int hosts, int host, int neighbour[MOST_NEIGHBOURS])
 {
 	int count = 0, stride = hosts;

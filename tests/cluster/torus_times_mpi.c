@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same as torus_times.c with MPI; compiled by tests/cluster/torus-bench where there is an mpicc. */
+/*
+ * The same as torus_times.c with MPI; compiled by tests/cluster/torus-bench where there is an
+ * mpicc.
+ */
 #include <mpi.h>
 
 #include "torus_times.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For copies.f90: counts the bytes that the Fortran library copies, and sees what it hands on to C. These definitions come before those of
- * the libraries; nothing moves.
+ * For copies.f90: counts the bytes that the Fortran library copies, and sees what it hands on to C.
+ * These definitions come before those of the libraries; nothing moves.
  */
 #include <shmem.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thousand puts of a number, whose instructions are counted and compared with those of putter.f90. */
+/*
+ * A thousand puts of a number, whose instructions are counted and compared with those of
+ * putter.f90.
+ */
 #include <shmem.h>
 
 void putter(int pe);

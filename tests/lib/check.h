@@ -55,7 +55,10 @@ __attribute__((unused, noreturn, format(printf, 3, 4))) static void check_failed
 #define CHECK_AUTO __auto_type
 #endif
 
-/* Two numbers of one type. Printed as long double, which holds every integer of 64 bits exactly on x86. */
+/*
+ * Two numbers of one type. Printed as long double, which holds every integer of 64 bits exactly on
+ * x86.
+ */
 #define CHECK_EQUAL(got, expected)                                                                                   \
 	do {                                                                                                         \
 		CHECK_AUTO got_ = (got);                                                                             \
@@ -114,7 +117,9 @@ __attribute__((unused)) static void fill_noise(void *area, size_t bytes, uint64_
 	}
 }
 
-/* The runner asks for less where everything is slow: over a network, under valgrind and the like. */
+/*
+ * The runner asks for less where everything is slow: over a network, under valgrind and the like.
+ */
 __attribute__((unused)) static long ease(void)
 {
 	const char *ease = getenv("TEST_EASE");

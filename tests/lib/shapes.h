@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams of all shapes, for tests of what runs on teams: the world, forwards and backwards, with gaps, of one PE, and teams
- * of teams. Who is in a team is worked out here in plain arithmetic.
+ * Teams of all shapes, for tests of what runs on teams: the world, forwards and backwards, with
+ * gaps, of one PE, and teams of teams. Who is in a team is worked out here in plain arithmetic.
  */
 #ifndef TESTS_LIB_SHAPES_H
 #define TESTS_LIB_SHAPES_H
@@ -21,7 +21,10 @@ struct shape {
 static struct shape shapes[20];
 static int n_shapes;
 
-/* A strided team of one of those already there; NULL: a parent that this PE is no member of has nothing to call. */
+/*
+ * A strided team of one of those already there; NULL: a parent that this PE is no member of has
+ * nothing to call.
+ */
 __attribute__((unused)) static struct shape *add_shape(const char *name, const struct shape *parent, int start,
 						       int stride, int size)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any collective on any team or active set, with its expected result, as a step of a row that runs without anything between
- * the steps. A PE may run ahead of others, so a step has a dest, a pSync and a pWrk of its own in an arena, all made ready before a
- * barrier in front of the row. The source is one and the same for all steps: it is filled right before a call and
- * overwritten right after it.
+ * Any collective on any team or active set, with its expected result, as a step of a row that runs
+ * without anything between the steps. A PE may run ahead of others, so a step has a dest, a pSync
+ * and a pWrk of its own in an arena, all made ready before a barrier in front of the row. The
+ * source is one and the same for all steps: it is filled right before a call and overwritten right
+ * after it.
  */
 #ifndef TESTS_LIB_STEPS_H
 #define TESTS_LIB_STEPS_H
@@ -24,7 +25,8 @@ struct step {
 	bool in_place; /* dest is source; only in broadcasts, reductions and scans */
 	int root;      /* taken modulo the members */
 	int type;      /* which of the reductions below */
-	size_t size;   /* of an element: 1 (teams only), 4 or 8; reductions and scans take that of their type */
+	/* Of an element: 1 (teams only), 4 or 8; reductions and scans take that of their type. */
+	size_t size;
 	size_t count;
 	ptrdiff_t dst, sst; /* 1 to MOST_STRIDE */
 	uint64_t seed;
@@ -79,7 +81,10 @@ static uint64_t bits(uint64_t seed, int pe, size_t i)
 	X(int32, int, int, or, a | b, bits)                               \
 	X(int16, short, short, xor, a ^ b, bits)
 
-/* The values as this PE brings them, those that are expected of the members first to last, and the calls. */
+/*
+ * The values as this PE brings them, those that are expected of the members first to last, and the
+ * calls.
+ */
 #define REDUCTION(NAME, OLD, TYPE, OP, JOINED, VALUE)                                                        \
 	static void bring_##NAME##_##OP(const struct step *s, void *to)                                      \
 	{                                                                                                    \
@@ -159,7 +164,10 @@ static bool is_barrier(const struct step *s)
 	return s->kind == SYNC || s->kind == BARRIER;
 }
 
-/* The active set of a team's members: log2 of its stride, or -1 if it is none. All PEs must answer alike, whatever their row. */
+/*
+ * The active set of a team's members: log2 of its stride, or -1 if it is none. All PEs must answer
+ * alike, whatever their row.
+ */
 static int active_log(const struct shape *shape)
 {
 	int stride = shape->n > 1 ? shape->pes[1] - shape->pes[0] : 1;
@@ -302,7 +310,9 @@ static size_t source_bytes(const struct step *s)
 	return s->kind == ALLTOALLS ? one * (size_t)s->shape->n * (size_t)s->sst : one;
 }
 
-/* Must be done before anybody begins: in place, dest is ready only if it holds what this PE brings. */
+/*
+ * Must be done before anybody begins: in place, dest is ready only if it holds what this PE brings.
+ */
 static void prepare_step(const struct step *s)
 {
 	long *psync = (long *)(arena + s->sync_at);
@@ -369,7 +379,9 @@ static void check_reduced(const struct step *s)
 			check_failed(__FILE__, __LINE__, "element %zu of %zu is wrong", i, s->count);
 }
 
-/* Nobody may have left who went before a member came; and what was put before a barrier is there. */
+/*
+ * Nobody may have left who went before a member came; and what was put before a barrier is there.
+ */
 static void check_met(const struct step *s)
 {
 	const struct shape *t = s->shape;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stops this PE again and again for up to a millisecond, wherever it may be, so that narrow races are run into. */
+/*
+ * Stops this PE again and again for up to a millisecond, wherever it may be, so that narrow races
+ * are run into.
+ */
 #ifndef TESTS_LIB_STOPS_H
 #define TESTS_LIB_STOPS_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random shapes for the tests of comms/torus: always the same ones, because the random numbers are. */
+/*
+ * Random shapes for the tests of comms/torus: always the same ones, because the random numbers are.
+ */
 #ifndef TESTS_LIB_TORI_H
 #define TESTS_LIB_TORI_H
 
@@ -18,7 +20,10 @@ static inline int tori_random(int below)
 	return (int)((tori_state >> 11) % (uint64_t)below);
 }
 
-/* Up to six axes of sizes from 1, rings, meshes and pairs with two cables, with at most so many places. */
+/*
+ * Up to six axes of sizes from 1, rings, meshes and pairs with two cables, with at most so many
+ * places.
+ */
 static inline void tori_shape(struct torus_shape *shape, int most)
 {
 	memset(shape, 0, sizeof *shape);

@@ -41,7 +41,10 @@
 	X(double, double, -DBL_MAX, DBL_MAX)
 #define EXTENDED_TYPES(X) AMO_TYPES(X) REAL_TYPES(X)
 
-/* wait and test take these as well: one word from the days before 1.5, sets of words as other libraries do */
+/*
+ * wait and test take these as well: one word from the days before 1.5, sets of words as other
+ * libraries do
+ */
 #define OLD_WAIT_TYPES(X)                   \
 	X(short, short, SHRT_MIN, SHRT_MAX) \
 	X(ushort, unsigned short, 0, USHRT_MAX)
@@ -76,7 +79,10 @@
 	X(complexf, float _Complex, 0, 0)
 #endif
 
-/* Names from before 1.4: the standard's int, long and long long, and the newer types that other libraries have as well */
+/*
+ * Names from before 1.4: the standard's int, long and long long, and the newer types that other
+ * libraries have as well
+ */
 #define OLD_AMO_TYPES(X) AMO_TYPES(X)
 #define OLD_EXTENDED_TYPES(X) OLD_AMO_TYPES(X) REAL_TYPES(X)
 

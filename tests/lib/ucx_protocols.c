@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints how this UCX chooses protocols unless UCX_PROTO_ENABLE says otherwise: y (since 1.16) or n. Nothing, if it has no choice. It
- * shows its settings, which it reads from the environment, as a text only.
+ * Prints how this UCX chooses protocols unless UCX_PROTO_ENABLE says otherwise: y (since 1.16) or
+ * n. Nothing, if it has no choice. It shows its settings, which it reads from the environment, as a
+ * text only.
  */
 #include <ucp/api/ucp.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library with a fault, for LD_PRELOAD: sums of long are one too large. Tests of oshverify are to see its report turn red. */
+/*
+ * A library with a fault, for LD_PRELOAD: sums of long are one too large. Tests of oshverify are to
+ * see its report turn red.
+ */
 #include <pshmem.h>
 
 int shmem_long_sum_reduce(shmem_team_t team, long *to, const long *from, size_t count)

@@ -15,8 +15,8 @@ enum order { RELAXED, CONSUME, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST }; /* the comp
 enum access { LOAD, STORE, UPDATE, FENCE };
 
 /*
- * What a thread, or a message, knows: of each location the earliest message that may still be read, and of each thread how far
- * everything it did happened before. Entries from n on are 0.
+ * What a thread, or a message, knows: of each location the earliest message that may still be read,
+ * and of each thread how far everything it did happened before. Entries from n on are 0.
  */
 struct view {
 	uint32_t clock[THREADS];
@@ -61,7 +61,10 @@ struct thread {
 	bool timed;
 	bool of_library; /* the library made it, and it outlives executions */
 	uint64_t waits_at;
-	/* cur: what it knows. acquired: what its relaxed loads have read, for an acquire fence. released: cur at the last release fence. */
+	/*
+	 * cur: what it knows. acquired: what its relaxed loads have read, for an acquire fence.
+	 * released: cur at the last release fence.
+	 */
 	struct view cur, acquired, released;
 };
 
@@ -122,7 +125,10 @@ extern _Thread_local int self; /* the thread's number in the model; -1 outside o
 void memory_begin(void);
 uint64_t memory_load(uint64_t place, volatile void *address, int bytes, enum order order);
 void memory_store(uint64_t place, volatile void *address, int bytes, uint64_t value, enum order order);
-/* Reads a value, calls change with it and stores what that returns right behind it, unless change returns false. */
+/*
+ * Reads a value, calls change with it and stores what that returns right behind it, unless change
+ * returns false.
+ */
 typedef bool memory_change(uint64_t old, uint64_t *new, void *argument);
 uint64_t memory_update(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument,
 		       enum order order);

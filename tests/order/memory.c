@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic memory as C11 allows it to behave. A location is a list of messages, one for each store, in the location's order. A thread's view
- * says of each location which message is the earliest that it may still read. A load picks any from there on. A release puts the
- * thread's view into the message, and an acquire takes it over from there. What this leaves out: a load never returns a
+ * Atomic memory as C11 allows it to behave. A location is a list of messages, one for each store,
+ * in the location's order. A thread's view says of each location which message is the earliest that
+ * it may still read. A load picks any from there on. A release puts the thread's view into the
+ * message, and an acquire takes it over from there. What this leaves out: a load never returns a
  * value that is stored only later.
  */
 #include "inside.h"
@@ -183,7 +184,10 @@ uint64_t memory_load(uint64_t place, volatile void *address, int bytes, enum ord
 	return message->value;
 }
 
-/* Behind which message a store lands: mostly the last; else one that the thread has not seen a later one of. */
+/*
+ * Behind which message a store lands: mostly the last; else one that the thread has not seen a
+ * later one of.
+ */
 static uint16_t behind(int location)
 {
 	uint16_t last = model->location[location].last, from = seen(&model->thread[self].cur, location), at;
@@ -239,8 +243,9 @@ void memory_store(uint64_t place, volatile void *address, int bytes, uint64_t va
 }
 
 /*
- * Which value an update reads: mostly the newest; else one that the thread may still read, and that no other update came behind. Then
- * later stores of others come behind the update in the location's order.
+ * Which value an update reads: mostly the newest; else one that the thread may still read, and that
+ * no other update came behind. Then later stores of others come behind the update in the location's
+ * order.
  */
 static uint16_t update_of(int location, enum order order)
 {
@@ -270,7 +275,8 @@ static uint64_t update_behind(int location, uint16_t behind_message, volatile vo
 		return was;
 	message = put_message(location, behind_message, value);
 	message->update = true;
-	view_copy(&message->view, &old->view); /* an update continues what a release before it began */
+	/* An update continues what a release before it began. */
+	view_copy(&message->view, &old->view);
 	publish(location, message, order);
 	if (!message->next)
 		real_store(address, bytes, value);
@@ -320,7 +326,10 @@ void memory_fence_all(void)
 	self = me;
 }
 
-/* A plain store to words that are used as atomic ones, too: they get a message whose value memory has in a moment. */
+/*
+ * A plain store to words that are used as atomic ones, too: they get a message whose value memory
+ * has in a moment.
+ */
 void memory_plain_store(uint64_t place, volatile void *address, size_t bytes)
 {
 	struct thread *thread = &model->thread[self];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scenarios over functions of the library, where a public routine would bring a network or much else along. */
+/*
+ * Scenarios over functions of the library, where a public routine would bring a network or much
+ * else along.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,7 +127,10 @@ void channels(uint64_t round)
 	}
 }
 
-/* --- An arrival while another thread is inside the list: who serves the network moves lists once, and leaves --- */
+/*
+ * --- An arrival while another thread is inside the list: who serves the network moves lists once,
+ * and leaves ---
+ */
 
 static struct comms_list list = {.place = COMMS_LISTS - 1, .routine = "shmemx_plan_start"};
 static _Atomic uint64_t arrived, started;
@@ -152,7 +158,10 @@ void arrivals(uint64_t round)
 	wait_lists.move();
 }
 
-/* --- Registered buffers: one comes and goes, another thread looks for it, another PE asks whether it is there --- */
+/*
+ * --- Registered buffers: one comes and goes, another thread looks for it, another PE asks whether
+ * it is there ---
+ */
 
 static struct {
 	struct comms_buffer buffer;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two accesses to a byte race if one writes, one is not atomic, and nothing orders them. Of the writes the last one counts. */
+/*
+ * Two accesses to a byte race if one writes, one is not atomic, and nothing orders them. Of the
+ * writes the last one counts.
+ */
 #include "inside.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short programs that use one protocol of the library each, run in many orders: scenarios NAME, on so many PEs of one node.
- * tests/order/run has the list.
+ * Short programs that use one protocol of the library each, run in many orders: scenarios NAME, on
+ * so many PEs of one node. tests/order/run has the list.
  */
 #undef pthread_create /* the threads of a scenario are its own */
 #undef pthread_join
@@ -179,7 +179,10 @@ static void broadcasts(uint64_t round)
 	shmem_barrier_all();
 }
 
-/* Store buffering: of two PEs that put, complete, and read each other's word, one at least sees what the other put. */
+/*
+ * Store buffering: of two PEs that put, complete, and read each other's word, one at least sees
+ * what the other put.
+ */
 static void quiets(uint64_t round)
 {
 	if (me > 1)
@@ -277,7 +280,10 @@ static void wait_sets(uint64_t round)
 	shmem_barrier_all();
 }
 
-/* Two threads of a PE, each with the one of the same number in the other PE; events go to whichever of the two takes them. */
+/*
+ * Two threads of a PE, each with the one of the same number in the other PE; events go to whichever
+ * of the two takes them.
+ */
 static void threads(uint64_t round)
 {
 	uint64_t *data = &shared->data[2 * thread], source[2] = {round, round};

@@ -14,7 +14,10 @@ extern _Thread_local int thread;
 void must(bool good, const char *what);
 bool all_are(const uint64_t *words, size_t n, uint64_t value);
 
-/* parts.c: parts of the library that no public routine reaches by itself. open: before the first execution; before: before each. */
+/*
+ * parts.c: parts of the library that no public routine reaches by itself. open: before the first
+ * execution; before: before each.
+ */
 void open_contacts(void);
 void before_contacts(void);
 void contacts(uint64_t round);

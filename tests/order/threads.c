@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which thread runs: executions, random choices, sleeping and waking. One thread runs; it hands the baton on at its steps. */
+/*
+ * Which thread runs: executions, random choices, sleeping and waking. One thread runs; it hands the
+ * baton on at its steps.
+ */
 #include "inside.h"
 
 #include <linux/futex.h>

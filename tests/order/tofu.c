@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scenarios of software Tofu: what its processes share, by calls of uTofu; and the queues of its network by themselves. */
+/*
+ * Scenarios of software Tofu: what its processes share, by calls of uTofu; and the queues of its
+ * network by themselves.
+ */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +48,10 @@ static void start_tofu(const char *net)
 {
 	setenv("SOFTOFU_SHAPE", npes == 3 ? "3x1x1x1x1x1" : "2x1x1x1x1x1", 1);
 	setenv("SOFTOFU_ORDER", "posted", 1);
-	/* Without it an aligned line is one copy of the kernel's, inside of which no order can be explored. */
+	/*
+	 * Without it an aligned line is one copy of the kernel's, inside of which no order can be
+	 * explored.
+	 */
 	setenv("SOFTOFU_TEAR", "yes", 1);
 	setenv("SOFTOFU_MRQ_SIZE", "16", 1);
 	if (net)
@@ -162,7 +168,10 @@ static uint64_t await(uint8_t type)
 	return notice.vcq_id;
 }
 
-/* There and back, twice: data has come when its notice has, and may come again when it was answered. */
+/*
+ * There and back, twice: data has come when its notice has, and may come again when it was
+ * answered.
+ */
 void tofu_puts(uint64_t round)
 {
 	for (uint64_t iteration = 2 * round; iteration < 2 * round + 2; iteration++) {
@@ -177,7 +186,10 @@ void tofu_puts(uint64_t round)
 	}
 }
 
-/* PEs 1 and 2 put to PE 0 at once. Each also writes the packets of the other that it finds in the receive queue. */
+/*
+ * PEs 1 and 2 put to PE 0 at once. Each also writes the packets of the other that it finds in the
+ * receive queue.
+ */
 void tofu_packets(uint64_t round)
 {
 	uint64_t *mine = &memory->out[0];
@@ -317,7 +329,9 @@ void tofu_comings(uint64_t round)
 	EXPLORE_CHECK(!vcq_find(nic, of(1)->named, &number));
 }
 
-/* --- A session: what arrives lets a prepared put go, which the thread of the NIC carries out --- */
+/*
+ * --- A session: what arrives lets a prepared put go, which the thread of the NIC carries out ---
+ */
 
 void tofu_sessions(uint64_t round)
 {
@@ -333,7 +347,10 @@ void tofu_sessions(uint64_t round)
 	EXPLORE_CHECK(all_are(memory->data, 4, round));
 }
 
-/* --- The thread of the NIC releases what reorder injection holds back, also without further calls of the program --- */
+/*
+ * --- The thread of the NIC releases what reorder injection holds back, also without further calls
+ * of the program ---
+ */
 
 void open_tofu_held(void)
 {
@@ -375,7 +392,10 @@ void tofu_gates(uint64_t round)
 	}
 }
 
-/* --- The network by itself: all send to PE 0, without routers, or through routers with the least room --- */
+/*
+ * --- The network by itself: all send to PE 0, without routers, or through routers with the least
+ * room ---
+ */
 
 static struct net *net_of(void)
 {

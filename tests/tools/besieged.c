@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Works while strangers connect to its ports (strangers.bats): besieged FOLDER. Each PE writes the TCP ports at which it listens into
- * FOLDER/ports.PE. Then atomics, puts, gets, barriers, and new connections, until FOLDER/stop is there. In the end nothing may be lost.
+ * Works while strangers connect to its ports (strangers.bats): besieged FOLDER. Each PE writes the
+ * TCP ports at which it listens into FOLDER/ports.PE. Then atomics, puts, gets, barriers, and new
+ * connections, until FOLDER/stop is there. In the end nothing may be lost.
  */
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * crash WHAT [unmapped] [met]: PE 1 gives a routine bad memory, or dies otherwise; for crashes.bats. The bad memory is at NULL, or, unmapped, at a
- * place that nobody may access. Met: PE 1 knows PE 0 already, so that on one node only the routine's own code runs.
+ * crash WHAT [unmapped] [met]: PE 1 gives a routine bad memory, or dies otherwise; for
+ * crashes.bats. The bad memory is at NULL, or, unmapped, at a place that nobody may access. Met: PE
+ * 1 knows PE 0 already, so that on one node only the routine's own code runs.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that cannot go on, and programs that only seem to hang, one for each cause; the argument names it. PE 1 is to blame. Those that only
- * seem to hang end after DELAY seconds.
+ * Programs that cannot go on, and programs that only seem to hang, one for each cause; the argument
+ * names it. PE 1 is to blame. Those that only seem to hang end after DELAY seconds.
  */
 #include <shmem.h>
 

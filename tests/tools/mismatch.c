@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mismatch CALL MISTAKE: all PEs but PE 1 call a routine as they should; PE 1 does not call it (missing), ends instead (exited, killed), calls
- * another one before it (order), or calls it with another size or root. mismatch --list: every CALL MISTAKE that makes sense, with the
- * routine. For mismatches.bats.
+ * mismatch CALL MISTAKE: all PEs but PE 1 call a routine as they should; PE 1 does not call it
+ * (missing), ends instead (exited, killed), calls another one before it (order), or calls it with
+ * another size or root. mismatch --list: every CALL MISTAKE that makes sense, with the routine. For
+ * mismatches.bats.
  */
 #include <shmemx.h>
 

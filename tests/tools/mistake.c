@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mistake NAME [first]: makes one mistake, on the last PE (or the first) if it is a matter of one PE. For mistakes.bats. */
+/*
+ * mistake NAME [first]: makes one mistake, on the last PE (or the first) if it is a matter of one
+ * PE. For mistakes.bats.
+ */
 #include <shmemx.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -128,7 +131,10 @@ static void of_all(void)
 
 #define WORLD SHMEM_TEAM_WORLD
 
-/* What one PE, the last or the first, passes to memory routines and splits differs from what others pass. */
+/*
+ * What one PE, the last or the first, passes to memory routines and splits differs from what others
+ * pass.
+ */
 static void differ_in_making(bool odd)
 {
 	shmem_team_t team, team2;
@@ -333,7 +339,10 @@ static void differ_in_plans(bool odd)
 	}
 }
 
-/* Memory of the heap that is in no block, by the last PE. Between the two blocks of 100 and 200 bytes lies padding. */
+/*
+ * Memory of the heap that is in no block, by the last PE. Between the two blocks of 100 and 200
+ * bytes lies padding.
+ */
 static void use_no_block(bool odd)
 {
 	long *block = shmem_malloc(100), *next = shmem_malloc(200), value = 0;
@@ -381,7 +390,10 @@ static void use_no_block(bool odd)
 	shmem_free(next);
 }
 
-/* Where a block moves or shrinks: the rest, or the old place, is no memory of the program's any more. */
+/*
+ * Where a block moves or shrinks: the rest, or the old place, is no memory of the program's any
+ * more.
+ */
 static void use_resized(bool odd)
 {
 	char *block = shmem_malloc(1000), *wall = shmem_malloc(64), *moved = shmem_realloc(block, 5000);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Synchronises all PEs, and teams of them, a few times: nobody leaves before all have come, and data comes with it. */
+/*
+ * Synchronises all PEs, and teams of them, a few times: nobody leaves before all have come, and
+ * data comes with it.
+ */
 #include <stdbool.h>
 
 #include "tests/lib/check.h"
@@ -71,7 +74,10 @@ static void check_team(shmem_team_t team, long rounds)
 	shmem_team_sync(team);
 }
 
-/* All, every third one, and all but the first two: such teams have other numbers of members in each memory group. */
+/*
+ * All, every third one, and all but the first two: such teams have other numbers of members in each
+ * memory group.
+ */
 int main(int argc, char **argv)
 {
 	long rounds = argc > 1 ? atol(argv[1]) : 3;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes of any UCX one without thread support, for LD_AUDIT: the loader asks this library when torushmem looks up UCX's functions. A worker is
- * created for one call at a time, whatever was asked for, and the process ends if two threads are inside UCX at once.
+ * Makes of any UCX one without thread support, for LD_AUDIT: the loader asks this library when
+ * torushmem looks up UCX's functions. A worker is created for one call at a time, whatever was
+ * asked for, and the process ends if two threads are inside UCX at once.
  */
 #define _GNU_SOURCE
 #include <link.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unordered MODE: a program that needs more order than it asks for, or, as *-right, asks for what it needs. Prints how often what it found was
- * wrong. For unordered.bats.
+ * unordered MODE: a program that needs more order than it asks for, or, as *-right, asks for what
+ * it needs. Prints how often what it found was wrong. For unordered.bats.
  */
 #include <shmem.h>
 

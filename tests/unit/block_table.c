@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of SHMEM_CHECK against a model: each byte of a small heap belongs to a block, to none, or to one that was freed. */
+/*
+ * The table of SHMEM_CHECK against a model: each byte of a small heap belongs to a block, to none,
+ * or to one that was freed.
+ */
 #include "tests/lib/unit.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The allocator of the symmetric heap against a model: blocks never overlap, what is free is found, what is given back
- * is whole again, and equal calls give equal offsets.
+ * The allocator of the symmetric heap against a model: blocks never overlap, what is free is found,
+ * what is given back is whole again, and equal calls give equal offsets.
  */
 #include "tests/lib/unit.h"
 

@@ -25,8 +25,8 @@ static const char *const without[] = {"init",	  "finalize", "exit",  "my_pe",	  
 				      "team_ptr", "info_",    "query", "pcontrol", "start_pes", "cache",   "udcflush"};
 
 /*
- * The same of shmemx.h, and what copies in the PE's own memory only. These are whole names, so that a new routine is in neither
- * list until somebody has decided.
+ * The same of shmemx.h, and what copies in the PE's own memory only. These are whole names, so that
+ * a new routine is in neither list until somebody has decided.
  */
 static const char *const extensions_without[] = {
 	"shmemx_torus_shape", "shmemx_torus_coordinates", "shmemx_torus_hops",	  "shmemx_torus_source",

@@ -10,7 +10,10 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-/* Of x86 and aarch64, of aarch64 with 16 KiB and, as on A64FX systems, 64 KiB, of POWER, and of a kernel without huge ones. */
+/*
+ * Of x86 and aarch64, of aarch64 with 16 KiB and, as on A64FX systems, 64 KiB, of POWER, and of a
+ * kernel without huge ones.
+ */
 static const struct pages systems[] = {
 	{4 * KIB, 2 * MIB},   {16 * KIB, 32 * MIB}, {64 * KIB, 512 * MIB}, {64 * KIB, 2 * MIB},
 	{64 * KIB, 16 * MIB}, {4 * KIB, 0},	    {16 * KIB, 0},
@@ -56,7 +59,9 @@ static void check_rounding(const struct pages *pages)
 	EXPECT(pages_round_up(page + 1, page) == 2 * page, "page %zu", page);
 }
 
-/* A part of 80 MiB in front of what is to begin with a page: no multiple of the larger huge ones. */
+/*
+ * A part of 80 MiB in front of what is to begin with a page: no multiple of the larger huge ones.
+ */
 static void check_places(const struct pages *pages)
 {
 	static const size_t offsets[] = {0, 80 * MIB};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comms/core/processor.h: what a waiting PE executes runs here, and a wait for a store ends when it comes, a thousand times. */
+/*
+ * comms/core/processor.h: what a waiting PE executes runs here, and a wait for a store ends when it
+ * comes, a thousand times.
+ */
 #include "comms/core/processor.h"
 
 #include <pthread.h>

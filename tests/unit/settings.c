@@ -158,7 +158,8 @@ static void check_names(void)
 	settings_check_names(note_warning, &warnings);
 	EXPECT(warnings.count == 0, "warned of %s", warnings.name);
 
-	setenv("SHMEM_PATH", "/opt/shmem/bin", 1); /* a folder is a module file's; anything else is a slip */
+	/* A folder is a module file's; anything else is a slip. */
+	setenv("SHMEM_PATH", "/opt/shmem/bin", 1);
 	settings_check_names(note_warning, &warnings);
 	EXPECT(warnings.count == 0, "warned of %s", warnings.name);
 	setenv("SHMEM_PATH", "ucx", 1);

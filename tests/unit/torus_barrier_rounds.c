@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Barriers in rounds along the axes of a torus: in the end everybody knows of everybody; and which shapes profit. */
+/*
+ * Barriers in rounds along the axes of a torus: in the end everybody knows of everybody; and which
+ * shapes profit.
+ */
 #include "comms/torus/barrier_rounds.h"
 
 #include <stdlib.h>

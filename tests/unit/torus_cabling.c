@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * comms/torus/cabling/cabling.h: many shapes are cabled on paper, with ports that are named by directions, numbered by a rule, or numbered at
- * random; then something is done to them, and shape, places and the words about it must be right.
+ * comms/torus/cabling/cabling.h: many shapes are cabled on paper, with ports that are named by
+ * directions, numbered by a rule, or numbered at random; then something is done to them, and shape,
+ * places and the words about it must be right.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +134,10 @@ static void make_silent(int host)
 			cut(p);
 }
 
-/* "cut h0 x+", "swap h0 x+ y+", "cross h0 x+ h4 x+", "exchange h1 h2", "silent h3", "slow h0 x+"; several with ; between. */
+/*
+ * "cut h0 x+", "swap h0 x+ y+", "cross h0 x+ h4 x+", "exchange h1 h2", "silent h3", "slow h0 x+";
+ * several with ; between.
+ */
 static void damage(const char *text)
 {
 	char copy[256], *rest = copy, *one;
@@ -321,9 +325,10 @@ static void check_all_numbered(void)
 	check_numbered("3x3x3", NUMBERED, "swap h14 eth8 eth11", 1);
 	check_numbered("4x4", NUMBERED, "cross h3 eth8 h9 eth8", 1);
 	check_numbered("4x4", NUMBERED, "exchange h3 h9", 1);
+	/* Without a rule, a ring of four and two pairs are the same. */
 	for (int round = 0; round < 20; round++)
 		for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-			if (!strchr(shapes[i], '4')) /* without a rule, a ring of four and two pairs are the same */
+			if (!strchr(shapes[i], '4'))
 				check_numbered(shapes[i], AT_RANDOM, "", strchr(shapes[i], 'x') ? 0 : -1);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Detours of large messages between neighbours: each leads from its sender to its receiver over cables that are there; no link carries two
- * parts, nor a part and much else; each byte of a message goes once; the parts end when the model says; and there are as many
- * as there are ways, or none where they do not pay.
+ * Detours of large messages between neighbours: each leads from its sender to its receiver over
+ * cables that are there; no link carries two parts, nor a part and much else; each byte of a
+ * message goes once; the parts end when the model says; and there are as many as there are ways, or
+ * none where they do not pay.
  */
 #include "comms/torus/detours.h"
 
@@ -67,7 +68,10 @@ static void check_found(const struct torus_shape *shape, const struct torus_deto
 		EXPECT(m->bytes >= task->least, "%s: a message of %zu bytes", text, m->bytes);
 		EXPECT(detour->bytes > 0 && detour->at + detour->bytes == (last ? m->bytes : next->at),
 		       "%s: part %zu + %zu of %zu", text, detour->at, detour->bytes, m->bytes);
-		/* Each segment leaves a node when it has come there, and the one before it has left. */
+		/*
+		 * Each segment leaves a node when it has come there, and the one before it has
+		 * left.
+		 */
 		EXPECT((segments + detour->hops - 1) * segment / task->costs->rate +
 				       detour->hops * task->costs->forward <=
 			       found->seconds + (detour->hops + 1) * segment / task->costs->rate,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trees found by search: every node is reached in each, over links that may be used, none of them twice; there are as many as the
- * narrowest cut allows. On random shapes with cables and nodes missing; small ones with all cuts looked at.
+ * Trees found by search: every node is reached in each, over links that may be used, none of them
+ * twice; there are as many as the narrowest cut allows. On random shapes with cables and nodes
+ * missing; small ones with all cuts looked at.
  */
 #include "comms/torus/disjoint_trees.h"
 
@@ -177,7 +178,10 @@ static void check_known(void)
 		begin(&sites, &shape);
 		EXPECT(!torus_sites_flawed(&sites), "%s is whole", rows[i].shape);
 		expect(rows[i].shape, check(&sites, 0, false), rows[i].whole, "");
-		/* A cable of half the rate: all trees over it, or one less without; as much of them as can be. */
+		/*
+		 * A cable of half the rate: all trees over it, or one less without; as much of them
+		 * as can be.
+		 */
 		damage(&sites, 0, 0, 0.5F);
 		EXPECT(torus_sites_flawed(&sites), "%s is flawed", rows[i].shape);
 		expect(rows[i].shape, check(&sites, 0, false),

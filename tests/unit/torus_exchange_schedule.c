@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exchange schedule: with every list in its order nobody waits for ever; each block of each part comes from its place to its place;
- * what passes a node has a step by which it goes on; and the busiest link carries no more than it must. The same where lines have bad
- * cables, which are cut or have bypasses: then nothing goes over these cables.
+ * The exchange schedule: with every list in its order nobody waits for ever; each block of each
+ * part comes from its place to its place; what passes a node has a step by which it goes on; and
+ * the busiest link carries no more than it must. The same where lines have bad cables, which are
+ * cut or have bypasses: then nothing goes over these cables.
  */
 #include "comms/torus/exchange_schedule.h"
 #include "comms/torus/sites.h"
@@ -19,7 +20,8 @@ static char text[TORUS_TEXT];
 struct link {
 	int from, to, direction, count, sent;
 	struct torus_exchange_step *steps;
-	int *bundle; /* by step, what it carries: the blocks, by from * places + to; -1: nothing yet */
+	/* By step, what it carries: the blocks, by from * places + to; -1: nothing yet. */
+	int *bundle;
 	int carried;
 };
 
@@ -269,7 +271,10 @@ static void check_flaws(const struct torus_shape *shape)
 	torus_sites_free(&sites);
 }
 
-/* Rounds keep a node's memory bounded; more cuts than two come with parts of at least a KiB, and no earlier than they must. */
+/*
+ * Rounds keep a node's memory bounded; more cuts than two come with parts of at least a KiB, and no
+ * earlier than they must.
+ */
 static void check_rounds_and_cuts(const char *name, size_t most, size_t cut_in_4, size_t cut_in_8)
 {
 	struct torus_shape shape;

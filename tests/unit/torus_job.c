@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The torus of a job: PEs handed out to nodes in any pattern, nodes anywhere in a machine; numbers there and back. */
+/*
+ * The torus of a job: PEs handed out to nodes in any pattern, nodes anywhere in a machine; numbers
+ * there and back.
+ */
 #include "comms/torus/job_places.h"
 
 #include <stdlib.h>
@@ -31,7 +34,10 @@ static int draw_places(const struct torus_shape *machine)
 	return nodes;
 }
 
-/* Filled one after the other, dealt out, or anyhow; node n has its first PE after those of the nodes before it. */
+/*
+ * Filled one after the other, dealt out, or anyhow; node n has its first PE after those of the
+ * nodes before it.
+ */
 static int draw_pes(int nodes)
 {
 	int kind = tori_random(3), run = kind == 1 ? 1 : 1 + tori_random(4), pes = nodes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The model of collectives on a torus: parts of messages, choices of trees and segments; and what the model rests on, that a
- * pipeline over all trees at once takes as many steps as the deepest tree has levels, and one for each further segment.
+ * The model of collectives on a torus: parts of messages, choices of trees and segments; and what
+ * the model rests on, that a pipeline over all trees at once takes as many steps as the deepest
+ * tree has levels, and one for each further segment.
  */
 #include "comms/torus/model.h"
 #include "comms/torus/ring_schedule.h"
@@ -55,7 +56,10 @@ static void check_choice(const struct torus_shape *shape, int root, size_t bytes
 	}
 }
 
-/* The links need their time for what they carry, and rings take little more; each round is work for the nodes. */
+/*
+ * The links need their time for what they carry, and rings take little more; each round is work for
+ * the nodes.
+ */
 static void check_rings(void)
 {
 	static const char *const shapes[] = {"8", "12", "4x4", "3x3x3", "8x8x8"};
@@ -102,7 +106,10 @@ static int most_on_a_link(const struct torus_shape *shape, enum torus_trees kind
 	return most;
 }
 
-/* Where trees upwards share cables with those downwards, a sum takes twice as long as a broadcast; and there rings are worth more. */
+/*
+ * Where trees upwards share cables with those downwards, a sum takes twice as long as a broadcast;
+ * and there rings are worth more.
+ */
 static void check_both_directions(void)
 {
 	static const char *const shapes[] = {"3x3x3", "4x4", "2x3x4", "5mx3", "4mx4m", "2dx3", "7", "7m", "2"};
@@ -126,7 +133,10 @@ static void check_both_directions(void)
 	}
 }
 
-/* A little goes up and down trees, whose first segments find their links free, though later ones share them: rings take longer. */
+/*
+ * A little goes up and down trees, whose first segments find their links free, though later ones
+ * share them: rings take longer.
+ */
 static void check_first_segments(void)
 {
 	const struct torus_costs costs = {.forward = 180e-6, .handle = 90e-6, .rate = 2.2e6};
@@ -171,7 +181,10 @@ static void check_known(void)
 	}
 }
 
-/* A chain waits for each node once and carries everything once; a tree has fewer waits, and carries everything in each. */
+/*
+ * A chain waits for each node once and carries everything once; a tree has fewer waits, and carries
+ * everything in each.
+ */
 static void check_chain(void)
 {
 	static const struct {
@@ -194,8 +207,9 @@ static void check_chain(void)
 }
 
 /*
- * Where one algorithm of a network without a torus ends and the next begins: the last size, of powers of two, that goes
- * down a tree, and of an all-gather the last block that goes in rounds. Faster messages move both down, faster links up.
+ * Where one algorithm of a network without a torus ends and the next begins: the last size, of
+ * powers of two, that goes down a tree, and of an all-gather the last block that goes in rounds.
+ * Faster messages move both down, faster links up.
  */
 static void check_crossings(void)
 {
@@ -230,7 +244,10 @@ static void check_crossings(void)
 	       "trees that share no link: not from 16 KiB on");
 }
 
-/* In each step every link carries one segment that its node had before. Returns the number of steps. */
+/*
+ * In each step every link carries one segment that its node had before. Returns the number of
+ * steps.
+ */
 static int run_pipeline(const struct torus_shape *shape, enum torus_trees kind, int root, int segments)
 {
 	int trees = torus_tree_count(shape, kind), steps = 0, missing = trees * (shape->places - 1) * segments;
@@ -275,7 +292,10 @@ static void check_pipeline(const struct torus_shape *shape, int root)
 	}
 }
 
-/* On a fast network direct messages cost a node what it sends, receives and passes on, and their acknowledgements as much again. */
+/*
+ * On a fast network direct messages cost a node what it sends, receives and passes on, and their
+ * acknowledgements as much again.
+ */
 static void check_direct(const struct torus_shape *shape)
 {
 	const struct torus_costs costs = {.forward = 1e-3, .handle = 1e-6, .rate = 1e30};
@@ -307,7 +327,10 @@ static void check_alltoall(void)
 	       torus_lines_seconds(&shape, 4096, &slow_links));
 }
 
-/* Over a link of 1 B/s: a ring's line brings each node one part over each of its links, a mesh's brings two. */
+/*
+ * Over a link of 1 B/s: a ring's line brings each node one part over each of its links, a mesh's
+ * brings two.
+ */
 static void check_gather(void)
 {
 	const struct torus_costs links = {.rate = 1}, work = {.handle = 1, .rate = 1e30};
@@ -328,17 +351,20 @@ static void check_gather(void)
 	torus_shape_read(&shape, "2", problem);
 	EXPECT(torus_lines_gather_seconds(&shape, 2, &links) == 1, "two nodes take %g s",
 	       torus_lines_gather_seconds(&shape, 2, &links));
-	torus_shape_read(&shape, "3", problem); /* a message that is long goes before the one in the other direction */
+	/* A message that is long goes before the one in the other direction. */
+	torus_shape_read(&shape, "3", problem);
 	EXPECT(torus_lines_gather_seconds(&shape, 3 << 18, &links) == 1 << 18 &&
 		       torus_lines_gather_seconds(&shape, 3 << 20, &links) > 1.5 * (1 << 20),
 	       "on a ring of three, lines of 1 MiB take %g s", torus_lines_gather_seconds(&shape, 3 << 20, &links));
-	torus_shape_read(&shape, "4", problem); /* the last part comes from the neighbour on the other side */
+	/* The last part comes from the neighbour on the other side. */
+	torus_shape_read(&shape, "4", problem);
 	EXPECT(torus_lines_gather_seconds(&shape, 4, &links) == 2, "a ring of four takes %g s",
 	       torus_lines_gather_seconds(&shape, 4, &links));
 	EXPECT(torus_gather_seconds(&shape, 4 << 20, &links) <
 		       0.8 * torus_lines_gather_seconds(&shape, 4 << 20, &links),
 	       "on a ring of four the links' schedule is %g s", torus_gather_seconds(&shape, 4 << 20, &links));
-	torus_shape_read(&shape, "8", problem); /* one part from each side, then three parts over three links at most */
+	/* One part from each side, then three parts over three links at most. */
+	torus_shape_read(&shape, "8", problem);
 	EXPECT(torus_lines_gather_seconds(&shape, 8, &links) == 10, "a ring of eight takes %g s",
 	       torus_lines_gather_seconds(&shape, 8, &links));
 }

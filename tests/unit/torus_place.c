@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Placement: every PE has a place of its own, no plan is worse than rank order in anything, and what it says it costs is
- * what it costs, counted step by step. Where a grid can be laid out along cables only, it is.
+ * Placement: every PE has a place of its own, no plan is worse than rank order in anything, and
+ * what it says it costs is what it costs, counted step by step. Where a grid can be laid out along
+ * cables only, it is.
  */
 #include "comms/torus/place.h"
 
@@ -278,7 +279,10 @@ static void check_flawed_plans(void)
 	EXPECT(better > 80, "only %d of 250 plans with flaws are better than rank order", better);
 }
 
-/* A grid that does not wrap comes to lie so that no message crosses the one cable that is dead or slow. */
+/*
+ * A grid that does not wrap comes to lie so that no message crosses the one cable that is dead or
+ * slow.
+ */
 static void check_grid_beside_flaw(void)
 {
 	static const struct {
@@ -313,7 +317,10 @@ static void check_grid_beside_flaw(void)
 	}
 }
 
-/* Boxes of odd sides with a few holes, which fit no grid exactly: nearly every plan is better than rank order all the same. */
+/*
+ * Boxes of odd sides with a few holes, which fit no grid exactly: nearly every plan is better than
+ * rank order all the same.
+ */
 static void check_odd_plans(void)
 {
 	static const char *const shapes[] = {"5x5", "7mx5", "5mx7m", "3x5x3", "9x3m", "7x3x3m"};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tools/torusplan/records.h: cables from what agents say, by each way in which they know it, and when they contradict each other. */
+/*
+ * tools/torusplan/records.h: cables from what agents say, by each way in which they know it, and
+ * when they contradict each other.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +127,10 @@ static void check_contradictions(void)
 	end();
 }
 
-/* Where no probe comes in at all, they are filtered, and lldpd counts; where one does, a port without is at a dead cable. */
+/*
+ * Where no probe comes in at all, they are filtered, and lldpd counts; where one does, a port
+ * without is at a dead cable.
+ */
 static void check_filtered_probes(void)
 {
 	begin(true);

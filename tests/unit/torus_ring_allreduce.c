@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Returns: what all bring for one comes back to it, combined on its path. With a few slots on each link and every list in its order,
- * nobody waits for ever; each part of each block has, in the end, what every place brings just once; no link carries more than
- * the steps of an all-gather; and on rings of equal length no more time goes by than a link needs for its share, and a little.
+ * Returns: what all bring for one comes back to it, combined on its path. With a few slots on each
+ * link and every list in its order, nobody waits for ever; each part of each block has, in the end,
+ * what every place brings just once; no link carries more than the steps of an all-gather; and on
+ * rings of equal length no more time goes by than a link needs for its share, and a little.
  */
 #include "comms/torus/ring_schedule.h"
 
@@ -102,7 +103,9 @@ static bool take(struct run *run, int place)
 	return moved;
 }
 
-/* In a unit of time each link carries one part, if its sender has it complete and there is a slot. */
+/*
+ * In a unit of time each link carries one part, if its sender has it complete and there is a slot.
+ */
 static bool step(struct run *run)
 {
 	int links = run->shape->places * run->directions;

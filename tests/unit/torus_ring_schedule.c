@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring schedule: every part of every node comes to every other node just once, from a neighbour that had it before;
- * and all links of rings of equal length carry the same, on a ring no more than is necessary.
+ * The ring schedule: every part of every node comes to every other node just once, from a neighbour
+ * that had it before; and all links of rings of equal length carry the same, on a ring no more than
+ * is necessary.
  */
 #include "comms/torus/ring_schedule.h"
 
@@ -82,7 +83,10 @@ static void check(const struct torus_shape *shape)
 	free(list);
 }
 
-/* What all steps over each link carry, as shares of a node's data: at the ends of all meshes the same over all links; in sum, all data of all others. */
+/*
+ * What all steps over each link carry, as shares of a node's data: at the ends of all meshes the
+ * same over all links; in sum, all data of all others.
+ */
 static void check_shares(const struct torus_shape *shape)
 {
 	struct torus_ring_step *list =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routes of hosts that forward: packets sent one by one arrive, in dimension order where no flaw is on that route and else on the
- * shortest route; cycles of links against a plain search for them.
+ * Routes of hosts that forward: packets sent one by one arrive, in dimension order where no flaw is
+ * on that route and else on the shortest route; cycles of links against a plain search for them.
  */
 #include "comms/torus/routes.h"
 
@@ -22,7 +22,10 @@ struct tally {
 	bool cycle;
 };
 
-/* Takes away links that no route leaves for another link that is left; if all go, there is no cycle. */
+/*
+ * Takes away links that no route leaves for another link that is left; if all go, there is no
+ * cycle.
+ */
 static bool has_cycle(const struct torus_shape *shape, const char *wants)
 {
 	int directions = 2 * shape->axes, links = shape->places * directions, gone = 1, left = links;
@@ -208,7 +211,9 @@ static void check_random(void)
 	}
 }
 
-/* A cycle is there if and only if a ring has four or more; cautious routes have none and reach all. */
+/*
+ * A cycle is there if and only if a ring has four or more; cautious routes have none and reach all.
+ */
 static void check_rings(void)
 {
 	static const struct {

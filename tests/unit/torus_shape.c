@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * comms/torus: shapes, routes, boxes and shape files. Distances are held against a search over the cables, boxes against
- * trying them all, for thousands of random shapes.
+ * comms/torus: shapes, routes, boxes and shape files. Distances are held against a search over the
+ * cables, boxes against trying them all, for thousands of random shapes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +219,10 @@ static void check_random_boxes(void)
 	}
 }
 
-/* The case of the notes of a real machine: 14, 15, 0, 1 of 16 is a box of 4 at 14, not one of 16 at 0. */
+/*
+ * The case of the notes of a real machine: 14, 15, 0, 1 of 16 is a box of 4 at 14, not one of 16 at
+ * 0.
+ */
 static void check_wrapping_box(void)
 {
 	struct torus_shape machine;
@@ -333,7 +336,10 @@ static float share_at(const struct torus_sites *sites, const struct torus_box *b
 	return torus_sites_share(sites, torus_box_inside(box, machine, &sites->shape, place), direction);
 }
 
-/* A box that goes over the end of a ring of eight, from 6 to 1: what is wrong inside of it is known, at both ends. */
+/*
+ * A box that goes over the end of a ring of eight, from 6 to 1: what is wrong inside of it is
+ * known, at both ends.
+ */
 static void check_flaws(void)
 {
 	const char *lines =

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sites of teams: boxes, planes, lines, every so many-th node, products of random coordinates, and random nodes of random machines with
- * random flaws. Whether the nodes fill their sites, which cables links take and what these carry is worked out here from the routes of the
- * machine, cable by cable.
+ * The sites of teams: boxes, planes, lines, every so many-th node, products of random coordinates,
+ * and random nodes of random machines with random flaws. Whether the nodes fill their sites, which
+ * cables links take and what these carry is worked out here from the routes of the machine, cable
+ * by cable.
  */
 #include "comms/torus/lines.h"
 
@@ -120,7 +121,10 @@ static void check_team(const int *places, int count)
 	torus_sites_free(&team);
 }
 
-/* A box: every link is one cable, inside of the box, and rings are those of the machine that are there whole. */
+/*
+ * A box: every link is one cable, inside of the box, and rings are those of the machine that are
+ * there whole.
+ */
 static void check_box_of_team(const struct torus_box *box, const int *places, int count)
 {
 	struct torus_sites team;
@@ -266,7 +270,10 @@ static void check_examples(void)
 	}
 }
 
-/* A ring is cut at its first flaw, others have bypasses, where there is a line beside them that is well. */
+/*
+ * A ring is cut at its first flaw, others have bypasses, where there is a line beside them that is
+ * well.
+ */
 static void check_lines(void)
 {
 	static const struct {
@@ -274,7 +281,8 @@ static void check_lines(void)
 		int flaws;
 		struct torus_flaw flaw[3];
 		bool possible;
-		int begins[2][4]; /* by axis and line: the lines of an axis by the coordinate along the other one */
+		/* By axis and line: the lines of an axis by the coordinate along the other one. */
+		int begins[2][4];
 		int bypasses;
 		struct torus_bypass bypass[2];
 	} rows[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The TNI planner: published figures, and for small tiles the best assignment against all there are.
+ * The TNI planner: published figures, and for small tiles the best assignment against all there
+ * are.
  */
 #include "comms/torus/tni.h"
 
@@ -47,7 +48,10 @@ static void check_published(void)
 	}
 }
 
-/* Four PEs with eight neighbours each: the fallback of a well-known code, (8 * rank + direction) mod 6. */
+/*
+ * Four PEs with eight neighbours each: the fallback of a well-known code, (8 * rank + direction)
+ * mod 6.
+ */
 static void check_four_dimensions(void)
 {
 	struct torus_step step = make_step(4, (int[]){1, 2, 2, 1}, (double[]){1, 1, 1, 1}, 6);
@@ -126,7 +130,10 @@ static void check_against_all(void)
 	}
 }
 
-/* On any node: every message has a TNI, the loads are right, the best is never worse than the simple assignments. */
+/*
+ * On any node: every message has a TNI, the loads are right, the best is never worse than the
+ * simple assignments.
+ */
 static void check_random(void)
 {
 	for (int i = 0; i < 300; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trees over a torus: in every tree all places are reached, from the root, over cables that are there; no link is used twice,
- * neither in a tree nor between trees; children and parents agree; levels are as the formula says. For all shapes of up to
- * three short axes with every mark and every root, and random ones of up to six.
+ * Trees over a torus: in every tree all places are reached, from the root, over cables that are
+ * there; no link is used twice, neither in a tree nor between trees; children and parents agree;
+ * levels are as the formula says. For all shapes of up to three short axes with every mark and
+ * every root, and random ones of up to six.
  */
 #include "comms/torus/trees.h"
 
@@ -82,7 +83,10 @@ static void check_root(const struct torus_shape *shape, int root)
 	}
 }
 
-/* Sizes 1 to 4 (and 5 for two axes), rings, meshes, pairs with one cable and with two, from every root. */
+/*
+ * Sizes 1 to 4 (and 5 for two axes), rings, meshes, pairs with one cable and with two, from every
+ * root.
+ */
 static void check_small(int axes)
 {
 	int most = axes < 3 ? 5 : 4, kinds = 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the arrows of a trace end: by what the target has recorded, by what the sender knows, or nowhere. */
+/*
+ * Where the arrows of a trace end: by what the target has recorded, by what the sender knows, or
+ * nowhere.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Elements as words: what a network makes of the words of two numbers is what the processor makes of the numbers, for all types and operations. */
+/*
+ * Elements as words: what a network makes of the words of two numbers is what the processor makes
+ * of the numbers, for all types and operations.
+ */
 #include "shmem/words.h"
 
 #include <float.h>

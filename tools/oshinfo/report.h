@@ -6,10 +6,12 @@
 #include <stddef.h>
 
 /*
- * What oshinfo prints, in one of three forms: for people (a heading, then columns), or for scripts: --parsable
- * ("section.key:value", one line each; the value is all after the first colon), or --json (an object of sections).
+ * What oshinfo prints, in one of three forms: for people (a heading, then columns), or for scripts:
+ * --parsable ("section.key:value", one line each; the value is all after the first colon), or
+ * --json (an object of sections).
  *
- * Sections add rows, and a section is printed when the next one begins or the report ends: columns are as wide as their rows.
+ * Sections add rows, and a section is printed when the next one begins or the report ends: columns
+ * are as wide as their rows.
  */
 enum report_form { FOR_PEOPLE, PARSABLE, JSON };
 

@@ -20,7 +20,10 @@ static void report_place(struct report *report)
 		report_fact(report, "running_from", "running from", "%s", folder);
 }
 
-/* PMIx answers with a sentence: "OpenPMIx 4.2.2rc2, repo rev: ...(PMIx Standard: ...)". Its version is its second word. */
+/*
+ * PMIx answers with a sentence: "OpenPMIx 4.2.2rc2, repo rev: ...(PMIx Standard: ...)". Its version
+ * is its second word.
+ */
 static void pmix_version(char *version, size_t size)
 {
 	const char *text = PMIx_Get_version();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The launchers on this machine with their versions, and the launcher of this process, if there is one. */
+/*
+ * The launchers on this machine with their versions, and the launcher of this process, if there is
+ * one.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

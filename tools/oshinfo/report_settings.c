@@ -47,7 +47,10 @@ static void report_row(struct report *report, enum setting_id id)
 		       setting->values[0] ? setting_values(id, values, sizeof values) : "any");
 }
 
-/* Those for tests and comparisons are reported where somebody has set them, and where they are asked for. */
+/*
+ * Those for tests and comparisons are reported where somebody has set them, and where they are
+ * asked for.
+ */
 void report_settings(struct report *report)
 {
 	report_section(report, "settings", "Settings");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The transports and devices that UCX sees, by its public uct calls, and why a well-known one is missing. */
+/*
+ * The transports and devices that UCX sees, by its public uct calls, and why a well-known one is
+ * missing.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -25,7 +25,8 @@ struct record {
 		RECORD_KINDS
 	} kind;
 	int host;
-	char port[IF_NAMESIZE], text[256], more[64]; /* address, host or gateway; hardware or port */
+	/* Address, host or gateway; hardware or port. */
+	char port[IF_NAMESIZE], text[256], more[64];
 };
 
 struct records {

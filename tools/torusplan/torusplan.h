@@ -93,7 +93,10 @@ struct machine {
 int machine_read(struct machine *machine, const char *const value[OPTIONS]);
 void machine_free(struct machine *machine);
 
-/* The place of a node in the whole machine; and the node that an option names by number, coordinates or host. */
+/*
+ * The place of a node in the whole machine; and the node that an option names by number,
+ * coordinates or host.
+ */
 int machine_place(const struct machine *machine, int node);
 int machine_node(const struct machine *machine, enum option_id id, const char *text, int *node);
 const char *machine_host(const struct machine *machine, int node, char *buffer, size_t size);

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_WAIT 1000000L /* ns; arrivals wake a sleeper, unless a provider's event was missed */
+/* Ns; arrivals wake a sleeper, unless a provider's event was missed. */
+#define LONGEST_WAIT 1000000L
 
 struct transfer ofi_transfer(enum transfer_kind kind, const struct comms_place *there, size_t bytes)
 {

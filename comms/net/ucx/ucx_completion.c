@@ -276,9 +276,9 @@ static struct mark *take_touched(struct comms_channel *channel)
 		mark->next_flushed = mark->next;
 		if (channel->private)
 			atomic_store_explicit(&mark->touched, false, memory_order_relaxed);
+		/* Before the read of what to wait for. */
 		else
-			atomic_store_explicit(&mark->touched, false,
-					      memory_order_seq_cst); /* before the read of what to wait for */
+			atomic_store_explicit(&mark->touched, false, memory_order_seq_cst);
 	}
 	if (!channel->private)
 		pthread_mutex_unlock(&channel->marking);

@@ -29,7 +29,9 @@ struct ucx_private ucx_private = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool epochs_have_membarrier;
 
-/* Before there are threads this is a flag; later the kernel would have to wait for every processor. */
+/*
+ * Before there are threads this is a flag; later the kernel would have to wait for every processor.
+ */
 __attribute__((constructor)) static void register_epochs_membarrier(void)
 {
 	epochs_have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -4,7 +4,9 @@
 
 #include "comms/net/sockets.h"
 
-/* Failure detection: see ucx_failure.c. Does nothing on one host, or with SHMEM_FAILURE_SECONDS=0. */
+/*
+ * Failure detection: see ucx_failure.c. Does nothing on one host, or with SHMEM_FAILURE_SECONDS=0.
+ */
 
 #define FAILURE_ADDRESSES 4
 

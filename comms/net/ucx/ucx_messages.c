@@ -163,7 +163,10 @@ void ucx_message_write(struct mark *mark, struct ucx_item item, enum comms_amo o
 		}
 		if (last)
 			break;
-		/* The kernel delivers with every message. A server that woke up each time would compete with the sender for UCX's lock. */
+		/*
+		 * The kernel delivers with every message. A server that woke up each time would
+		 * compete with the sender for UCX's lock.
+		 */
 		ucx_visit();
 		item.there += piece;
 		from += piece;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA as programs of Fujitsu's MPI use it: a last word that the receiver polls, after a get has shown that it may be
- * overwritten; many puts that are counted; a put that notifies its target; fifteen tags at once on each NIC; memory
- * that is registered late, and again; and every mistake.
+ * RDMA as programs of Fujitsu's MPI use it: a last word that the receiver polls, after a get has
+ * shown that it may be overwritten; many puts that are counted; a put that notifies its target;
+ * fifteen tags at once on each NIC; memory that is registered late, and again; and every mistake.
  */
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -42,7 +42,10 @@ static void expect_notice(int nic, int pid, int tag)
 	CHECK(code == FJMPI_RDMA_NOTICE && cq.pid == pid && cq.tag == tag);
 }
 
-/* To the next rank, over one NIC: the target's last word is cleared by its owner when the data is used. */
+/*
+ * To the next rank, over one NIC: the target's last word is cleared by its owner when the data is
+ * used.
+ */
 static void last_words(int nic)
 {
 	static volatile int out[WORDS + 1], in[WORDS + 1];
@@ -75,7 +78,10 @@ static void last_words(int nic)
 	CHECK(FJMPI_Rdma_dereg_mem(2 * nic) == 0 && FJMPI_Rdma_dereg_mem(2 * nic + 1) == 0);
 }
 
-/* A runtime of coarrays: it counts its puts, and the notices show that they are complete at the target. */
+/*
+ * A runtime of coarrays: it counts its puts, and the notices show that they are complete at the
+ * target.
+ */
 static void counted_puts(void)
 {
 	enum { FLAGS = FJMPI_RDMA_LOCAL_NIC0 | FJMPI_RDMA_REMOTE_NIC1 | FJMPI_RDMA_IMMEDIATE_RETURN };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * jTofu in a program that does not initialise it, since MPI_Init does so on the machine: queries answer for job 0,
- * the job of the launcher. A program that initialises it afterwards has its own job.
+ * jTofu in a program that does not initialise it, since MPI_Init does so on the machine: queries
+ * answer for job 0, the job of the launcher. A program that initialises it afterwards has its own
+ * job.
  */
 #include <jtofu.h>
 #include <stdlib.h>

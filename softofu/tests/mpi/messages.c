@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A layer of message passing that exchanges no addresses. Ids are constructed from places, component and CQ, memory
- * has fixed tags, and jTofu lists the paths. Each rank has a ring of slots. A sender takes a ticket by an atomic
- * addition, gets the position of the reader, and posts two descriptors at once: the message, then its sequence
- * number. A long message contains its address: the reader gets it, and notifies the sender.
+ * A layer of message passing that exchanges no addresses. Ids are constructed from places,
+ * component and CQ, memory has fixed tags, and jTofu lists the paths. Each rank has a ring of
+ * slots. A sender takes a ticket by an atomic addition, gets the position of the reader, and posts
+ * two descriptors at once: the message, then its sequence number. A long message contains its
+ * address: the reader gets it, and notifies the sender.
  */
 #include <jtofu.h>
 #include <mpi.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A put with all notices, as in benchmarks of uTofu. The sender relies on the notice of its put before the answer,
- * since both come through one queue.
+ * A put with all notices, as in benchmarks of uTofu. The sender relies on the notice of its put
+ * before the answer, since both come through one queue.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent collectives as plans: plans KIND... compares the results of these kinds with those of the MPI, for messages of many
- * sizes, in place and not, on communicators of several orders and sizes. plans_requests.c has the functions of requests.
+ * Persistent collectives as plans: plans KIND... compares the results of these kinds with those of
+ * the MPI, for messages of many sizes, in place and not, on communicators of several orders and
+ * sizes. plans_requests.c has the functions of requests.
  */
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -203,7 +204,10 @@ static __int128 load_integer(const unsigned char *bytes, int size, int is_signed
 	return is_signed ? (__int128)(int64_t)word : (__int128)word;
 }
 
-/* By this test, since not every MPI has the sum of 16-bit words and the minimum of unsigned ones right. */
+/*
+ * By this test, since not every MPI has the sum of 16-bit words and the minimum of unsigned ones
+ * right.
+ */
 static __int128 apply(int op, __int128 a, __int128 b)
 {
 	switch (op) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests of plans in the functions of MPI that take requests, among requests of the MPI; collectives that the MPI
- * carries out; and mistakes: plans_requests mixed, others, start, free, cancel.
+ * Requests of plans in the functions of MPI that take requests, among requests of the MPI;
+ * collectives that the MPI carries out; and mistakes: plans_requests mixed, others, start, free,
+ * cancel.
  */
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -159,7 +160,10 @@ static void try_mixed(void)
 	free(all.out);
 }
 
-/* The first rank waits for the plan while the second waits for a message of the first one, and has yet to forward. */
+/*
+ * The first rank waits for the plan while the second waits for a message of the first one, and has
+ * yet to forward.
+ */
 static void try_elsewhere(void)
 {
 	MPI_Request request;
@@ -169,7 +173,9 @@ static void try_elsewhere(void)
 	MPIX_Bcast_init(&word, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
 	for (int round = 1; round <= ROUNDS; round++) {
 		word = me == ranks - 1 ? round : -1;
-		/* About as long as the thread that advances plans looks for one, before it sleeps. */
+		/*
+		 * About as long as the thread that advances plans looks for one, before it sleeps.
+		 */
 		usleep(27000 + 1000 * (unsigned)round);
 		MPI_Start(&request);
 		if (me == 0)
@@ -187,7 +193,10 @@ static void try_elsewhere(void)
 	free(list);
 }
 
-/* The first rank waits for the plan while the others wait until it receives their messages, and have yet to start. */
+/*
+ * The first rank waits for the plan while the others wait until it receives their messages, and
+ * have yet to start.
+ */
 static void try_messages(void)
 {
 	double *list = calloc((size_t)ranks * LARGE, sizeof *list);
@@ -238,7 +247,10 @@ static void try_others(void)
 	finish(&request);
 	CHECK(sum == ranks * (ranks - 1) / 2);
 	MPI_Op_free(&op);
-	/* The other ranks take the numbers the other way round: the size of such a datatype tells nothing. */
+	/*
+	 * The other ranks take the numbers the other way round: the size of such a datatype tells
+	 * nothing.
+	 */
 	MPI_Type_indexed(2, (int[]){1, 1}, (int[]){1, 0}, MPI_INT, &derived);
 	MPI_Type_commit(&derived);
 	MPIX_Bcast_init(pair, me == 0 ? 2 : 1, me == 0 ? MPI_INT : derived, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests of FJMPI_Prequest_*: an exchange with neighbours whose values and statuses are checked in every round, among
- * plans of collectives, by all functions that complete requests; what connects and disconnects requests; and mistakes:
- * prequests exchange, record, cases, unfreed, longer, longer-returns, plain, start, free, cancel.
+ * Requests of FJMPI_Prequest_*: an exchange with neighbours whose values and statuses are checked
+ * in every round, among plans of collectives, by all functions that complete requests; what
+ * connects and disconnects requests; and mistakes: prequests exchange, record, cases, unfreed,
+ * longer, longer-returns, plain, start, free, cancel.
  */
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -197,7 +198,9 @@ static void try_record(void)
 	end_exchange(&all);
 }
 
-/* --- Cases: the first two ranks, of which the second receives; alone, a rank sends to itself --- */
+/*
+ * --- Cases: the first two ranks, of which the second receives; alone, a rank sends to itself ---
+ */
 
 static double buffer[4][MANY];
 static int sender, receiver;
@@ -245,7 +248,10 @@ static void free_at(int rank, MPI_Request *request)
 		CHECK(MPI_Request_free(request) == MPI_SUCCESS && *request == MPI_REQUEST_NULL);
 }
 
-/* Two buffers in turn at one side, one at the other. The second comes when the first is connected, and goes again. */
+/*
+ * Two buffers in turn at one side, one at the other. The second comes when the first is connected,
+ * and goes again.
+ */
 static void try_two_buffers(int at_sender)
 {
 	MPI_Request one[2], other;
@@ -372,7 +378,8 @@ static void try_nobody(void)
 
 	FJMPI_Prequest_recv_init(buffer[0], 5, MPI_DOUBLE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request[0]);
 	FJMPI_Prequest_send_init(buffer[1], 5, MPI_DOUBLE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request[1]);
-	FJMPI_Prequest_send_init(buffer[1], 5, MPI_DOUBLE, me, 24, MPI_COMM_WORLD, &request[2]); /* never started */
+	/* Never started. */
+	FJMPI_Prequest_send_init(buffer[1], 5, MPI_DOUBLE, me, 24, MPI_COMM_WORLD, &request[2]);
 	for (int round = 0; round < 3; round++) {
 		MPI_Startall(2, request);
 		MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
@@ -381,7 +388,9 @@ static void try_nobody(void)
 		MPI_Request_free(&request[i]);
 }
 
-/* A receive that is cancelled before it has a message, in the first round and when it is connected. */
+/*
+ * A receive that is cancelled before it has a message, in the first round and when it is connected.
+ */
 static void try_cancel(void)
 {
 	MPI_Request send, receive;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places of ranks, as programs ask Fujitsu's MPI. Every answer must agree with what uTofu says about the rank. */
+/*
+ * Places of ranks, as programs ask Fujitsu's MPI. Every answer must agree with what uTofu says
+ * about the rank.
+ */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <jtofu.h>
@@ -77,7 +80,10 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	check_places(MPI_COMM_WORLD);
-	/* jTofu under the program's own number is not disturbed by the questions, nor disturbs them. */
+	/*
+	 * jTofu under the program's own number is not disturbed by the questions, nor disturbs
+	 * them.
+	 */
 	CHECK(jtofu_create_mapinfo_by_envvars(&map, &bytes, &ranks) == JTOFU_SUCCESS);
 	CHECK(jtofu_initialize(7, (jtofu_rank_t)rank, map) == JTOFU_SUCCESS);
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The modelled clock: latency by hops, one flow, flows that share a link or a TNI, the two methods of giving the messages of a
- * halo exchange to the TNIs, and one, three and six trees. Figures: docs/decisions/softofu.md.
+ * The modelled clock: latency by hops, one flow, flows that share a link or a TNI, the two methods
+ * of giving the messages of a halo exchange to the TNIs, and one, three and six trees. Figures:
+ * docs/decisions/softofu.md.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,8 +45,8 @@ static void check_latency(void)
 }
 
 /*
- * A router passes a packet on before its end has come, so the time of the packet on a link counts once, whatever the
- * number of hops.
+ * A router passes a packet on before its end has come, so the time of the packet on a link counts
+ * once, whatever the number of hops.
  */
 static void check_stream(void)
 {
@@ -103,7 +104,10 @@ static void check_contention(void)
 	}
 }
 
-/* A halo exchange of tiles of 2 x 2 ranks to a node, all messages through TNIs. Returns GB/s of a node. */
+/*
+ * A halo exchange of tiles of 2 x 2 ranks to a node, all messages through TNIs. Returns GB/s of a
+ * node.
+ */
 static double halo(enum torus_assign how)
 {
 	struct torus_step step =
@@ -174,7 +178,10 @@ static void forward(struct flows *flows, const struct net_packet *last, void *co
 							  .tag = flows_tag(last)});
 }
 
-/* GB/s of a broadcast, and what the pipeline's fill leaves of it: the depth in segments, each with a message's latency. */
+/*
+ * GB/s of a broadcast, and what the pipeline's fill leaves of it: the depth in segments, each with
+ * a message's latency.
+ */
 static void check_trees(const char *text, enum torus_trees kind, int expected)
 {
 	struct broadcast broadcast = {kind, 4 * NET_PAYLOAD};

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of the network by themselves: the check sum, settings, receive queues, and what counters say of a route. */
+/*
+ * Parts of the network by themselves: the check sum, settings, receive queues, and what counters
+ * say of a route.
+ */
 #include <string.h>
 
 #include "softofu/net/crc.h"
 #include "tests/lib/unit.h"
 #include "softofu/tests/traffic.h"
 
-/* Hosts of different versions are linked: the sum stays what docs/protocols/softofu-link.md says. */
+/*
+ * Hosts of different versions are linked: the sum stays what docs/protocols/softofu-link.md says.
+ */
 static void check_crc(void)
 {
 	EXPECT(net_crc("123456789", 9) == 0xcbf43926u, "the value that the standard has");
@@ -57,7 +62,10 @@ static bool count_receiver(void *context, const struct net_packet *packet, const
 	return (*left)-- > 0;
 }
 
-/* One message over a network of these settings: the links it took, and that the receiver may leave packets where they are. */
+/*
+ * One message over a network of these settings: the links it took, and that the receiver may leave
+ * packets where they are.
+ */
 static uint64_t links_taken(const char *list, int from, int to)
 {
 	struct net_message message = {.from = {from, 0, 0}, .to = {to, 1, 2}, .bytes = 23};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random packets over many shapes with the smallest buffers: none lost, doubled, torn or overtaken, and no deadlock. Without
- * the second lane the same test finds one, so it would see one.
+ * Random packets over many shapes with the smallest buffers: none lost, doubled, torn or overtaken,
+ * and no deadlock. Without the second lane the same test finds one, so it would see one.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One network that several run at once: threads, so that sanitizers see them, and processes that map it at different
- * addresses. And a process that dies with the lock.
+ * One network that several run at once: threads, so that sanitizers see them, and processes that
+ * map it at different addresses. And a process that dies with the lock.
  */
 #include <pthread.h>
 #include <signal.h>

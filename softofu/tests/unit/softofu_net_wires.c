@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Links between hosts, which here are processes that share nothing but a loopback interface: random packets with faults,
- * strangers at the port, networks that do not fit together, and hosts that go away.
+ * Links between hosts, which here are processes that share nothing but a loopback interface: random
+ * packets with faults, strangers at the port, networks that do not fit together, and hosts that go
+ * away.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -137,7 +138,10 @@ static void probe(struct ports *ports)
 	close(file);
 }
 
-/* Two hosts that must refuse each other, the second in another process, and what each of them reports. */
+/*
+ * Two hosts that must refuse each other, the second in another process, and what each of them
+ * reports.
+ */
 static void check_join(const char *settings, const char *token, const char *first, const char *second)
 {
 	struct plan plan = {2, by_halves, "", "secret", 1.5};
@@ -172,7 +176,10 @@ static void check_join(const char *settings, const char *token, const char *firs
 	munmap(ports, sizeof *ports);
 }
 
-/* How the second host goes: killed, after announcing its end, or so that its end resets the connection. */
+/*
+ * How the second host goes: killed, after announcing its end, or so that its end resets the
+ * connection.
+ */
 enum departure { KILLED, ANNOUNCED, RESET };
 
 static void depart(struct host *host, enum departure how)

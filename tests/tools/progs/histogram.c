@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * In the style of 1.4: a context for each OpenMP thread, type-generic calls, a histogram over all PEs by fetching atomics;
- * afterwards each PE reads it back through nonblocking gets.
+ * In the style of 1.4: a context for each OpenMP thread, type-generic calls, a histogram over all
+ * PEs by fetching atomics; afterwards each PE reads it back through nonblocking gets.
  */
 #include <omp.h>
 #include <shmem.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program as they were written for the first releases: no init, no finalize, names with underscores, pSync and pWrk
- * arrays that the program fills in, waits without a comparison. Every PE adds up what the routines give it.
+ * A program as they were written for the first releases: no init, no finalize, names with
+ * underscores, pSync and pWrk arrays that the program fills in, waits without a comparison. Every
+ * PE adds up what the routines give it.
  */
 #include <mpp/shmem.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PMIx client that does what its arguments say, one after the other, so that a test can put any mishap at any
+ * A PMIx client that does what its arguments say, one after the other, so that a test can put any
+ * mishap at any
  * place of a job:   peer init fence @2:signal=11 fence finalize
  * [@PE:]action[=value]; with @PE: only that PE does it, with !PE: all but that one.
  */
@@ -55,8 +56,10 @@ static void do_init(const char *value)
 }
 
 /*
- * A job that loses a PE reports that by PMIX_ERR_PARTIAL_SUCCESS; then this PE waits for its end, as a barrier would. It reports, too, when another
- * PE's old connection closes only now, behind the first fence of a PE that has come back already. So who has come back tries again, as the library does.
+ * A job that loses a PE reports that by PMIX_ERR_PARTIAL_SUCCESS; then this PE waits for its end,
+ * as a barrier would. It reports, too, when another PE's old connection closes only now, behind the
+ * first fence of a PE that has come back already. So who has come back tries again, as the library
+ * does.
  */
 static void do_fence(const char *value)
 {
@@ -153,7 +156,10 @@ static void report_to_oshrun(const char *key, bool value)
 	check(key, PMIx_Job_control(&me, 1, &info, 1, NULL, NULL));
 }
 
-/* up=0, up=1: what the library says in shmem_finalize, and in shmem_init when it has stayed connected. */
+/*
+ * up=0, up=1: what the library says in shmem_finalize, and in shmem_init when it has stayed
+ * connected.
+ */
 static void do_up(const char *value)
 {
 	report_to_oshrun("torushmem.up", atoi(value));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LD_PRELOAD: keeps the first bytes that a process sends on each TCP connection, in the folder RECORD, as a file named
- * PORT-PROCESS-NUMBER; the port is the other side's. So a test has what somebody who listens in on the network would have.
+ * LD_PRELOAD: keeps the first bytes that a process sends on each TCP connection, in the folder
+ * RECORD, as a file named PORT-PROCESS-NUMBER; the port is the other side's. So a test has what
+ * somebody who listens in on the network would have.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

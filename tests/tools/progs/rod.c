@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The usual first program of a solver in the style of 1.2: heat along a rod, one piece for each PE, halo cells put to the
- * neighbours, a max_to_all to see whether it still changes. Stationary, it is a straight line.
+ * The usual first program of a solver in the style of 1.2: heat along a rod, one piece for each PE,
+ * halo cells put to the neighbours, a max_to_all to see whether it still changes. Stationary, it is
+ * a straight line.
  */
 #include <shmem.h>
 #include <math.h>

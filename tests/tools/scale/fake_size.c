@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded: PMIx says that the job has FAKE_JOB_SIZE PEs. Everything else is as it is: those that were started can be reached,
- * the others are only numbers.
+ * Preloaded: PMIx says that the job has FAKE_JOB_SIZE PEs. Everything else is as it is: those that
+ * were started can be reached, the others are only numbers.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

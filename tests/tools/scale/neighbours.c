@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * neighbours REAL: comes up, connects to the PEs next to it among the REAL ones of a job that may claim to be larger, and prints what
- * that took: bytes allocated and microseconds.
+ * neighbours REAL: comes up, connects to the PEs next to it among the REAL ones of a job that may
+ * claim to be larger, and prints what that took: bytes allocated and microseconds.
  */
 #include <malloc.h>
 #include <shmem.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded: the PMIx server knows the fabric, one of FABRIC_SHAPE (as in 2,3); it says so in numbers, or with FABRIC_TEXT in a text. Host h7 of
- * a cluster is at place 7, round again where there are fewer; a host of another name is at the farthest corner. Everything else is as it is.
+ * Preloaded: the PMIx server knows the fabric, one of FABRIC_SHAPE (as in 2,3); it says so in
+ * numbers, or with FABRIC_TEXT in a text. Host h7 of a cluster is at place 7, round again where
+ * there are fewer; a host of another name is at the farthest corner. Everything else is as it is.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

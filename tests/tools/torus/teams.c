@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* teams PES APART: disjoint teams of so many PEs, so far apart, broadcast 100 KB from their first one to the others. */
+/*
+ * teams PES APART: disjoint teams of so many PEs, so far apart, broadcast 100 KB from their first
+ * one to the others.
+ */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timed puts COUNT PE: so many puts of 8 bytes to it, one after the other. timed broadcast BYTES: one, as a plan. timed exchange COUNT BYTES: so many messages
- * in both directions round a ring, and one more without a wait. timed reductions COUNT: so many
- * reductions and barriers of a team of all but the last. timed plan KIND COUNT BYTES: so many runs of a plan that the NIC carries out. For tofu.bats, which
- * replays the first two and counts what the others put.
+ * timed puts COUNT PE: so many puts of 8 bytes to it, one after the other. timed broadcast BYTES:
+ * one, as a plan. timed exchange COUNT BYTES: so many messages in both directions round a ring, and
+ * one more without a wait. timed reductions COUNT: so many reductions and barriers of a team of all
+ * but the last. timed plan KIND COUNT BYTES: so many runs of a plan that the NIC carries out. For
+ * tofu.bats, which replays the first two and counts what the others put.
  */
 #include <shmemx.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* where [SIZES]: what the library says of its torus, and of a grid of these sizes (as in 4,2) on it. */
+/*
+ * where [SIZES]: what the library says of its torus, and of a grid of these sizes (as in 4,2) on
+ * it.
+ */
 #include <shmemx.h>
 #include <stdio.h>
 #include <stdlib.h>
