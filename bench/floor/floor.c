@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The physical floor: what two processes on shared memory can do with plain loads, stores and locked instructions.
- * No OpenSHMEM library can be faster, and each of bench's measures has its counterpart here.
+ * The physical floor: what two processes on shared memory can do with plain loads, stores and
+ * locked instructions. No OpenSHMEM library can be faster, and each of bench's measures has its
+ * counterpart here.
  */
 #include "floor.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies between two processes' memory, by every method of this processor; the fastest is the floor. */
+/*
+ * Copies between two processes' memory, by every method of this processor; the fastest is the
+ * floor.
+ */
 #include "floor.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The members are two plain processes, each on a processor of its own, and memory that both have mapped. */
+/*
+ * The members are two plain processes, each on a processor of its own, and memory that both have
+ * mapped.
+ */
 #include "floor.h"
 
 #include <linux/futex.h>
@@ -61,7 +64,10 @@ static void find_processors(int processors[2])
 		processors[1] = processors[0];
 }
 
-/* Ordinary signals end both: the child asks for its parent's death, the parent waits for the child's. */
+/*
+ * Ordinary signals end both: the child asks for its parent's death, the parent waits for the
+ * child's.
+ */
 static void child_ended(int number)
 {
 	int status;
@@ -107,7 +113,10 @@ void group_end(void)
 	waitpid(child, NULL, 0);
 }
 
-/* A short spin, then sleep: the same manners as a library's, so that neither disturbs the other more. */
+/*
+ * A short spin, then sleep: the same manners as a library's, so that neither disturbs the other
+ * more.
+ */
 void group_barrier(void)
 {
 	uint32_t epoch = __atomic_load_n(&control->epoch, __ATOMIC_ACQUIRE);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each kind of atomic: by PE 0 alone on a word of PE 1, and by all PEs at once on a word of PE 0. */
+/*
+ * Each kind of atomic: by PE 0 alone on a word of PE 1, and by all PEs at once on a word of PE 0.
+ */
 #include "bench.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver for OpenSHMEM libraries. It is written against OpenSHMEM 1.4, so that the same source runs with old
- * and new libraries; what came later is used where the library says that it has it.
+ * The driver for OpenSHMEM libraries. It is written against OpenSHMEM 1.4, so that the same source
+ * runs with old and new libraries; what came later is used where the library says that it has it.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives over all PEs, by the interface with active sets that every OpenSHMEM has (or had), and by teams
- * where there are any.
+ * Collectives over all PEs, by the interface with active sets that every OpenSHMEM has (or had),
+ * and by teams where there are any.
  *
- * They run one after another without a barrier between. Each PE is the root of a broadcast in turn: so each
- * broadcast begins where the one before has arrived, and no root runs ahead of all others.
+ * They run one after another without a barrier between. Each PE is the root of a broadcast in turn:
+ * so each broadcast begins where the one before has arrived, and no root runs ahead of all others.
  *
- * The standard wants destinations, work arrays and synchronisation arrays not to be in use any more when the next
- * collective begins. A PE that has finished a collective in which each receives from each may find the others in it, but not
- * in the one before: two alternating destinations are enough. A PE may lie behind by as many broadcasts as there
- * are PEs less one, for then it is the root itself. Synchronisation arrays have a barrier before they are used again.
+ * The standard wants destinations, work arrays and synchronisation arrays not to be in use any more
+ * when the next collective begins. A PE that has finished a collective in which each receives from
+ * each may find the others in it, but not in the one before: two alternating destinations are
+ * enough. A PE may lie behind by as many broadcasts as there are PEs less one, for then it is the
+ * root itself. Synchronisation arrays have a barrier before they are used again.
  */
 #include "bench.h"
 

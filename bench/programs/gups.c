@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random updates of a table that is shared out to all PEs: 8 bytes each, anywhere. By an atomic xor, by fetch-and-add,
- * and by get and put as benchmarks did before there were atomics. Random numbers follow a xorshift generator; to
- * check, the same updates are done again: xor undoes itself.
+ * Random updates of a table that is shared out to all PEs: 8 bytes each, anywhere. By an atomic
+ * xor, by fetch-and-add, and by get and put as benchmarks did before there were atomics. Random
+ * numbers follow a xorshift generator; to check, the same updates are done again: xor undoes
+ * itself.
  */
 #include "bench.h"
 

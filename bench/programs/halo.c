@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchange of edges on a torus of PEs, the pattern of every stencil: each PE puts an edge to each of four neighbours
- * and waits for theirs. There are two buffers per side, used alternately: a neighbour that is one iteration ahead
- * does not write into what is still read.
+ * Exchange of edges on a torus of PEs, the pattern of every stencil: each PE puts an edge to each
+ * of four neighbours and waits for theirs. There are two buffers per side, used alternately: a
+ * neighbour that is one iteration ahead does not write into what is still read.
  *
- * By hand, with puts and signals: "four-sides"; and, where there is one, with a neighbour exchange: "exchange".
+ * By hand, with puts and signals: "four-sides"; and, where there is one, with a neighbour exchange:
+ * "exchange".
  */
 #include "bench.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Taking samples. A spot is warmed up while it is found out how many operations fill a sample; then samples are
- * taken until there are enough. A sample during which a member lost its processor is thrown away, and so is
- * the whole spot when members 0 and 1 were near each other before it and far after it, or the reverse.
+ * Taking samples. A spot is warmed up while it is found out how many operations fill a sample; then
+ * samples are taken until there are enough. A sample during which a member lost its processor is
+ * thrown away, and so is the whole spot when members 0 and 1 were near each other before it and far
+ * after it, or the reverse.
  */
 #include "measure.h"
 
@@ -76,8 +77,8 @@ static long calibrate(const struct spot *spot)
 }
 
 /*
- * The values so far, at member 0. Undisturbed ones grow from the front; the others wait at the back in case
- * they are needed.
+ * The values so far, at member 0. Undisturbed ones grow from the front; the others wait at the back
+ * in case they are needed.
  */
 struct values {
 	double *all;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inline forms (oshcc --inline) of PE 0 towards PE 1, each beside the loop of plain loads and stores that it replaces: variants NAME and
- * NAME:bare. The same routines as calls are other measures: p, g, put, get and atomic. A library without inline forms calls here, too.
+ * Inline forms (oshcc --inline) of PE 0 towards PE 1, each beside the loop of plain loads and
+ * stores that it replaces: variants NAME and NAME:bare. The same routines as calls are other
+ * measures: p, g, put, get and atomic. A library without inline forms calls here, too.
  */
 #define SHMEMX_INLINE
 #include "bench.h"

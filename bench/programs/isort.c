@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Integers sorted by buckets: each PE sends every key to the PE that owns its range, and counts what it got. Places
- * at the receiver are taken by fetch-and-add. The time is that of a whole sort, per key of a PE.
+ * Integers sorted by buckets: each PE sends every key to the PE that owns its range, and counts
+ * what it got. Places at the receiver are taken by fetch-and-add. The time is that of a whole sort,
+ * per key of a PE.
  */
 #include "bench.h"
 
@@ -82,7 +83,10 @@ static double sort_keys(void *context, long n)
 	return now_ns() - start;
 }
 
-/* All that came is in my range (else counts would have been left), and no key is lost: sums of number and value. */
+/*
+ * All that came is in my range (else counts would have been left), and no key is lost: sums of
+ * number and value.
+ */
 static bool is_sorted(void *context)
 {
 	const struct sort *s = context;

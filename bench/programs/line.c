@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A cache line goes back and forth between members 0 and 1, by plain stores and loads on memory they share
- * without any library. Virtual processors may be near each other at one moment and far at the next; only
- * results of the same state can be compared. Members that share processors have no state.
+ * A cache line goes back and forth between members 0 and 1, by plain stores and loads on memory
+ * they share without any library. Virtual processors may be near each other at one moment and far
+ * at the next; only results of the same state can be compared. Members that share processors have
+ * no state.
  */
 #include "measure.h"
 

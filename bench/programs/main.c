@@ -128,8 +128,9 @@ static void fill_options(void)
 }
 
 /*
- * Where some slept between two samples, the kernel wakes them wherever it likes, and spreads many processes over the processors in its own time, some ten
- * milliseconds. Before that a barrier of eight on two processors takes twice as long.
+ * Where some slept between two samples, the kernel wakes them wherever it likes, and spreads many
+ * processes over the processors in its own time, some ten milliseconds. Before that a barrier of
+ * eight on two processors takes twice as long.
  */
 static void fill_times(void)
 {

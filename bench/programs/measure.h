@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two drivers share. bench measures an OpenSHMEM library between PEs; floor measures the machine
- * between plain processes. Both have a table of measures, and each measure takes samples at some spots.
+ * What the two drivers share. bench measures an OpenSHMEM library between PEs; floor measures the
+ * machine between plain processes. Both have a table of measures, and each measure takes samples at
+ * some spots.
  *
  *   measure   what a sub-command measures: "put"
  *   spot      one combination of measure, variant and size: gives one record
  *   sample    a few milliseconds of the operation in a loop: gives one value
  *   member    a PE or a process; all of them call everything here together, like a collective
  *
- * Only the group_ functions know what a member is: pes.c has them for PEs, processes.c for processes.
+ * Only the group_ functions know what a member is: pes.c has them for PEs, processes.c for
+ * processes.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
@@ -74,8 +76,8 @@ void group_fail(const char *format, ...) __attribute__((noreturn, format(printf,
 /* --- Sampling --- */
 
 /*
- * Does the operation n times and returns the nanoseconds that took; 0 from members that only take part. The
- * longest of all members counts.
+ * Does the operation n times and returns the nanoseconds that took; 0 from members that only take
+ * part. The longest of all members counts.
  */
 typedef double sampler(void *context, long n);
 
@@ -84,9 +86,10 @@ struct spot {
 	size_t bytes;
 	sampler *sample;
 	void *context;
-	double operations;	      /* in each of the n; 0 means 1 */
-	bool (*check)(void *context); /* is the result right? Asked of every member when all is done. */
-	long most;		      /* never more than so many at a time; 0: no limit */
+	double operations; /* in each of the n; 0 means 1 */
+	/* Is the result right? Asked of every member when all is done. */
+	bool (*check)(void *context);
+	long most; /* never more than so many at a time; 0: no limit */
 };
 
 void harness_measure(const struct spot *spot);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much memory a PE takes: its resident set, its fair share of what it shares with others (the proportional set),
- * and what is its alone. At start, and after it has put to and received from every PE.
+ * How much memory a PE takes: its resident set, its fair share of what it shares with others (the
+ * proportional set), and what is its alone. At start, and after it has put to and received from
+ * every PE.
  */
 #include "bench.h"
 

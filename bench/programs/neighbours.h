@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchanges with neighbours, written once and run over several transports: this library's exchanges, and MPI.
+ * Exchanges with neighbours, written once and run over several transports: this library's
+ * exchanges, and MPI.
  *
  * edge       to a neighbour; what is sent on edge e arrives at the neighbour's edge e ^ 1
- * iteration  buffer and fill for each edge; start; wait; read what was received on each edge; release
+ * iteration  buffer and fill for each edge; start; wait; read what was received on each edge;
+ *            release
  */
 #ifndef BENCH_NEIGHBOURS_H
 #define BENCH_NEIGHBOURS_H

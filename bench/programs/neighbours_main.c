@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * neighbours [faces] [poisson]: for each transport and size a line "measure,work,transport,bytes,nanoseconds", the median of
- * samples.
+ * neighbours [faces] [poisson]: for each transport and size a line
+ * "measure,work,transport,bytes,nanoseconds", the median of samples.
  *
  * faces    eight messages to the other PE and eight from it, and nothing else
- * poisson  what the solver of examples/poisson.c does in an iteration, 60x60 points on each PE; messages are 1 to 8192 times as long as the
- *          faces need
+ * poisson  what the solver of examples/poisson.c does in an iteration, 60x60 points on each PE;
+ *          messages are 1 to 8192 times as long as the faces need
  */
 #include <stdint.h>
 #include <stdio.h>

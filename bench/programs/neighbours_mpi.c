@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transports of MPI: MPI_Sendrecv, and persistent requests with one receive buffer for an edge or with two. */
+/*
+ * Transports of MPI: MPI_Sendrecv, and persistent requests with one receive buffer for an edge or
+ * with two.
+ */
 #include "neighbours.h"
 
 #include <mpi.h>
@@ -129,7 +132,10 @@ static void wait_single(void)
 	MPI_Waitall(edges, sends[0], MPI_STATUSES_IGNORE);
 }
 
-/* The receives of the next iteration are posted before the sends of this one; the first ones at the beginning. */
+/*
+ * The receives of the next iteration are posted before the sends of this one; the first ones at the
+ * beginning.
+ */
 static void open_double(int n, const int *pe, size_t bytes)
 {
 	open_requests(n, pe, bytes);

@@ -16,8 +16,9 @@ static double *gathered; /* a place for each PE, used at PE 0 */
 static long *received;
 
 /*
- * A page that PEs 0 and 1 share without the library: PE 0 makes it and PE 1 opens it through /proc. A random word in
- * it shows that it is the right one, and not the file of another machine's process.
+ * A page that PEs 0 and 1 share without the library: PE 0 makes it and PE 1 opens it through /proc.
+ * A random word in it shows that it is the right one, and not the file of another machine's
+ * process.
  */
 static uint64_t *share_raw(void)
 {
@@ -105,7 +106,10 @@ void group_start(void)
 	received = shmem_malloc(sizeof *received);
 	if (!gathered || !received)
 		group_fail("no symmetric memory at all");
-	/* PEs on other machines have processors of their own; then this says oversubscribed too often, which does no harm. */
+	/*
+	 * PEs on other machines have processors of their own; then this says oversubscribed too
+	 * often, which does no harm.
+	 */
 	group.oversubscribed = group.size > sysconf(_SC_NPROCESSORS_ONLN);
 	find_processors();
 	find_raw();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PEs 0 and 1 send each other the same message alternately: half a round trip. A wait's wake-up is measured apart: the
- * waiting PE has been idle for some time when the put comes.
+ * PEs 0 and 1 send each other the same message alternately: half a round trip. A wait's wake-up is
+ * measured apart: the waiting PE has been idle for some time when the put comes.
  */
 #include "bench.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent plans beside the ordinary call, for each collective and by both executors, and by the NIC with SHMEM_PLAN_EXECUTOR=nic:
+ * Persistent plans beside the ordinary call, for each collective and by both executors, and by the
+ * NIC with SHMEM_PLAN_EXECUTOR=nic:
  *
  *   call    the ordinary routine, from call to return
  *   init    making the plan; it is freed again, which does not count
@@ -82,7 +83,10 @@ static void call_ordinary(const struct plan *p)
 	}
 }
 
-/* A root that only hands on would run ahead of the others in the ordinary broadcast: so both have a barrier. */
+/*
+ * A root that only hands on would run ahead of the others in the ordinary broadcast: so both have a
+ * barrier.
+ */
 static double call(void *context, long n)
 {
 	struct plan *p = context;

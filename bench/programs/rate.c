@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Message rates: windows of 8-byte messages that end with a quiet. One pair is PE 0 and PE 1. With all pairs, each PE
- * of the first half sends to one of the second, and with "both" they send to each other.
+ * Message rates: windows of 8-byte messages that end with a quiet. One pair is PE 0 and PE 1. With
+ * all pairs, each PE of the first half sends to one of the second, and with "both" they send to
+ * each other.
  */
 #include "bench.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts and gets of PE 0 at PE 1, which waits in a barrier meanwhile. Each sample ends with a quiet, so that what a
- * library leaves for later counts too.
+ * Puts and gets of PE 0 at PE 1, which waits in a barrier meanwhile. Each sample ends with a quiet,
+ * so that what a library leaves for later counts too.
  */
 #include "bench.h"
 

@@ -3,8 +3,8 @@
  * simulate: how long a collective takes on a torus that nobody has at hand, by the very schedule of
  * the library's functions; see --help. It ends with a message if a link would carry two transfers.
  *
- * All transfers of a collective go to neighbours and those of a link wait for each other, so nothing
- * shares anything, and times follow exactly from the order.
+ * All transfers of a collective go to neighbours and those of a link wait for each other, so
+ * nothing shares anything, and times follow exactly from the order.
  */
 #include "simulate.h"
 
@@ -29,7 +29,10 @@ static int direction_between(const struct torus_shape *shape, int from, int to)
 	return -1;
 }
 
-/* Do all transfers of each link come one after the other? Only between neighbours this can be seen without a network. */
+/*
+ * Do all transfers of each link come one after the other? Only between neighbours this can be seen
+ * without a network.
+ */
 static bool is_exclusive(const struct schedule *schedule)
 {
 	const struct torus_shape *shape = &schedule->shape;

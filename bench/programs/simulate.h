@@ -8,12 +8,16 @@
 #include "comms/torus/shape.h"
 
 /*
- * A schedule of a collective: transfers between places, in an order in which each comes after those that it waits for. The
- * library's trees and ring schedules are replayed as they are.
+ * A schedule of a collective: transfers between places, in an order in which each comes after those
+ * that it waits for. The library's trees and ring schedules are replayed as they are.
  */
 struct transfer {
 	int from, to;
-	int after[2]; /* transfers that must be over: the one that brings it, the one before it on its link; -1: none */
+	/*
+	 * Transfers that must be over: the one that brings it, the one before it on its link; -1:
+	 * none.
+	 */
+	int after[2];
 	float bytes;
 };
 
@@ -26,19 +30,31 @@ struct schedule {
 		int before, then;
 	} * more;
 	size_t n_more, room_for_more;
-	/* On a torus of rings all nodes do the same: the links of one are replayed, for all of them. */
+	/*
+	 * On a torus of rings all nodes do the same: the links of one are replayed, for all of
+	 * them.
+	 */
 	bool one_node;
 };
 
-/* twice, up, both, chain: broadcasts; allgather; alltoall; allreduce. Ends the program if the algorithm does not fit the shape. */
+/*
+ * twice, up, both, chain: broadcasts; allgather; alltoall; allreduce. Ends the program if the
+ * algorithm does not fit the shape.
+ */
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment);
-/* One transfer that waits for several, and for the one before it on its link, or -1; returns its number. */
+/*
+ * One transfer that waits for several, and for the one before it on its link, or -1; returns its
+ * number.
+ */
 int schedule_add(struct schedule *schedule, int from, int to, int n_before, const int *before, int behind,
 		 double bytes);
 /* Memory of zeros; ends the program if there is none. */
 void *schedule_allocate(size_t count, size_t size);
 
-/* Is one node replayed, because that is wanted or there are more places than so many? Ends the program where nodes are not alike. */
+/*
+ * Is one node replayed, because that is wanted or there are more places than so many? Ends the
+ * program where nodes are not alike.
+ */
 bool schedule_one_node(struct schedule *schedule, int most);
 /* Where a place lies as seen from another one, on rings. */
 int schedule_seen_from(const struct torus_shape *shape, int place, int from);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exchange schedule (comms/torus/exchange_schedule.h) as comms/collectives/torus_links_alltoall.c carries it out, a transfer for each bundle: in as
- * many cuts as it takes, and blocks that are too large at once in rounds. A node begins a round when it is done with the one before. Of a
- * large torus only the links of one node are replayed; what it sends to a neighbour is then what it gets from the one opposite.
+ * The exchange schedule (comms/torus/exchange_schedule.h) as
+ * comms/collectives/torus_links_alltoall.c carries it out, a transfer for each bundle: in as many
+ * cuts as it takes, and blocks that are too large at once in rounds. A node begins a round when it
+ * is done with the one before. Of a large torus only the links of one node are replayed; what it
+ * sends to a neighbour is then what it gets from the one opposite.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,10 @@ struct link {
 	struct torus_exchange_step *steps;
 };
 
-/* What a place has got of a part up to the end of a phase: the transfers that brought it, none for what passed. */
+/*
+ * What a place has got of a part up to the end of a phase: the transfers that brought it, none for
+ * what passed.
+ */
 struct gathered {
 	int count, *transfer;
 };
@@ -32,7 +37,11 @@ struct alltoall {
 	int cuts, parts, phases, longest, links;
 	struct link *link;
 	struct gathered *gathered; /* by place, part and phase */
-	int *passing; /* by place, part, and origin and target as seen from the place: what brought it; of the phase that is */
+	/*
+	 * By place, part, and origin and target as seen from the place: what brought it; of the
+	 * phase that is.
+	 */
+	int *passing;
 	size_t bytes; /* of a block in this round */
 };
 
@@ -114,7 +123,10 @@ static void compare_lists(const struct alltoall *a, int place)
 	}
 }
 
-/* What must have come before a place begins a round: all that the links to it brought in the one before. Returns how many. */
+/*
+ * What must have come before a place begins a round: all that the links to it brought in the one
+ * before. Returns how many.
+ */
 static int find_round_before(const struct alltoall *a, int place, int before[TORUS_DIRECTIONS])
 {
 	int count = 0;

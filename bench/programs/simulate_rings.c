@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gathers and all-reduces by rings (comms/collectives/torus_allgather.h, torus_allreduce.h). An all-gather is the ring schedule. An all-reduce is
- * on each link in each round the steps of the reverse ring schedule, and then those of the ring schedule of the round before. (The library
- * sends whichever is ready first.) Of a large torus only the links of one node are replayed, and what its neighbours bring is taken from what
- * it brings to its own.
+ * All-gathers and all-reduces by rings (comms/collectives/torus_allgather.h, torus_allreduce.h). An
+ * all-gather is the ring schedule. An all-reduce is on each link in each round the steps of the
+ * reverse ring schedule, and then those of the ring schedule of the round before. (The library
+ * sends whichever is ready first.) Of a large torus only the links of one node are replayed, and
+ * what its neighbours bring is taken from what it brings to its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,9 @@
 #include "simulate.h"
 
 #define REPLAYED_WHOLE 512 /* places */
-#define ROUNDS 16	   /* of an all-reduce on a small torus or mesh; large ones of rings need no more than one */
-#define IN_ROUNDS 128	   /* places of a small one */
+/* Of an all-reduce on a small torus or mesh; large ones of rings need no more than one. */
+#define ROUNDS 16
+#define IN_ROUNDS 128 /* places of a small one */
 
 struct link {
 	int place, to, direction;
@@ -35,7 +37,8 @@ struct rings {
 	int rounds;
 	bool gathers; /* and does not reduce */
 	struct link *link;
-	struct arrivals *back, *before; /* before: in the round before; of an all-gather nothing comes back */
+	/* Before: in the round before; of an all-gather nothing comes back. */
+	struct arrivals *back, *before;
 	int *brought;
 	double bytes;		       /* of a block, in a round */
 	double part[TORUS_DIRECTIONS]; /* bytes of each part of it */
@@ -82,7 +85,10 @@ static void find_links(struct rings *r)
 	}
 }
 
-/* The lists of a place, moved to where another one is, are that one's: but for the order among what is alike. */
+/*
+ * The lists of a place, moved to where another one is, are that one's: but for the order among what
+ * is alike.
+ */
 static void compare_lists(const struct rings *r, int place)
 {
 	int *seen = schedule_allocate((size_t)(r->parts * r->shape->places), sizeof *seen);

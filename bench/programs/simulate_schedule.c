@@ -139,7 +139,10 @@ static void make_trees(struct schedule *schedule, enum torus_trees kind, double 
 	}
 }
 
-/* The i-th place of a line through all of them, from neighbour to neighbour: rows are walked to and fro. */
+/*
+ * The i-th place of a line through all of them, from neighbour to neighbour: rows are walked to and
+ * fro.
+ */
 static int on_line(const struct torus_shape *shape, int i)
 {
 	int place = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Poisson's equation on a square torus, by Jacobi's method: a whole program with computing and exchange of
- * edges. Each PE has a block of points with a frame of ghosts; the time is that of an iteration.
+ * Poisson's equation on a square torus, by Jacobi's method: a whole program with computing and
+ * exchange of edges. Each PE has a block of points with a frame of ghosts; the time is that of an
+ * iteration.
  *
- * The charge is cos(2 pi x) in one direction. For it one step of the method shrinks the error by a known factor, so
- * the result after any number of steps is known, and is checked.
+ * The charge is cos(2 pi x) in one direction. For it one step of the method shrinks the error by a
+ * known factor, so the result after any number of steps is known, and is checked.
  */
 #include "bench.h"
 
@@ -90,7 +91,10 @@ static void relax_block(const struct poisson *p, const double *restrict now, dou
 		}
 }
 
-/* Rows go where they belong, columns to a buffer. Two alternating blocks make it safe without asking. */
+/*
+ * Rows go where they belong, columns to a buffer. Two alternating blocks make it safe without
+ * asking.
+ */
 static void exchange_edges(struct poisson *p, double *block)
 {
 	int s = p->stride, parity = (int)(p->iteration % 2);
@@ -125,7 +129,10 @@ static double iterate(void *context, long n)
 	return now_ns() - start;
 }
 
-/* Iteration k gives the source times q + q^2/.. : u(k+1) = a u(k) + source/4 with a = (1 + cos(2 pi/N)) / 2. */
+/*
+ * Iteration k gives the source times q + q^2/.. : u(k+1) = a u(k) + source/4 with a = (1 + cos(2
+ * pi/N)) / 2.
+ */
 static bool is_solution(void *context)
 {
 	const struct poisson *p = context;

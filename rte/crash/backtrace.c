@@ -17,7 +17,10 @@ static struct {
 	uint32_t count;
 } own_object;
 
-/* Only the hash table knows how many symbols there are: the end of its last chain is the last symbol. */
+/*
+ * Only the hash table knows how many symbols there are: the end of its last chain is the last
+ * symbol.
+ */
 static uint32_t count_symbols(const uint32_t *hash)
 {
 	uint32_t buckets = hash[0], offset = hash[1], bloom_words = hash[2], last = 0;
@@ -139,7 +142,10 @@ static const char *whole_name(const char *name)
 	return name;
 }
 
-/* A program that contains the library need not export the names of routines; then its symbol table has them. */
+/*
+ * A program that contains the library need not export the names of routines; then its symbol table
+ * has them.
+ */
 const char *backtrace_routine_at(const struct frame *frame)
 {
 	static const char *const routine_prefixes[] = {"shmem_", "shmemx_", "start_pes"};

@@ -12,12 +12,15 @@
  * all functions but backtrace_prepare: none allocates memory or takes a lock.
  */
 
-/* Finds the names of the library's routines, and lets the C library load what its backtrace needs. Call it before any signal. */
+/*
+ * Finds the names of the library's routines, and lets the C library load what its backtrace needs.
+ * Call it before any signal.
+ */
 void backtrace_prepare(void);
 
 /*
- * Fills in the addresses of the calls, the innermost first and without those of the handler itself, and returns how many. It must be called
- * by a function that the handler calls.
+ * Fills in the addresses of the calls, the innermost first and without those of the handler itself,
+ * and returns how many. It must be called by a function that the handler calls.
  */
 int backtrace_take(struct frame frames[FRAMES_MOST], const ucontext_t *context);
 

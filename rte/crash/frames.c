@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * /proc/self/maps gives the file of an address and the place in this file; the headers of the file give the address as its symbol table counts;
- * the symbol table gives the function. A file that has been rewritten since it was loaded would give wrong functions, so its headers are
- * compared with those in memory first.
+ * /proc/self/maps gives the file of an address and the place in this file; the headers of the file
+ * give the address as its symbol table counts; the symbol table gives the function. A file that has
+ * been rewritten since it was loaded would give wrong functions, so its headers are compared with
+ * those in memory first.
  */
 #include "frames.h"
 
@@ -50,7 +51,10 @@ static const ElfW(Shdr) * section_at(const struct frame_file *file, int i)
 		       : NULL;
 }
 
-/* Maps a file. The program is opened by /proc/self/exe, for another file may lie at its path by now. */
+/*
+ * Maps a file. The program is opened by /proc/self/exe, for another file may lie at its path by
+ * now.
+ */
 static void map_file(struct frame_file *file)
 {
 	int fd = open(file->program ? "/proc/self/exe" : file->path, O_RDONLY | O_CLOEXEC);
@@ -67,7 +71,10 @@ static void map_file(struct frame_file *file)
 	close(fd);
 }
 
-/* Compares headers and notes, which contain the linker's build ID, with those in memory. Shift: from addresses of the file to those of the process. */
+/*
+ * Compares headers and notes, which contain the linker's build ID, with those in memory. Shift:
+ * from addresses of the file to those of the process.
+ */
 static bool is_what_runs(const struct frame_file *file, uintptr_t shift)
 {
 	const ElfW(Phdr) * segment;
@@ -225,7 +232,10 @@ static void locate_all(struct frame *frames, int n)
 
 /* --- Which function is there --- */
 
-/* An address belongs to a function only within the length of its symbol: code behind the last named function has no name. */
+/*
+ * An address belongs to a function only within the length of its symbol: code behind the last named
+ * function has no name.
+ */
 static bool find_in_table(struct frame *frame, const struct frame_file *file, const ElfW(Shdr) * table)
 {
 	const ElfW(Shdr) *names = section_at(file, (int)table->sh_link);

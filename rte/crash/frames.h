@@ -7,10 +7,13 @@
 #include <stdint.h>
 
 /*
- * Names for the addresses of a back-trace. The handler of a signal calls these functions in the process that dies: they allocate nothing, take no
- * lock, and use only system calls and simple string functions. The results stay in static memory of these files, so one thread may use them, once.
+ * Names for the addresses of a back-trace. The handler of a signal calls these functions in the
+ * process that dies: they allocate nothing, take no lock, and use only system calls and simple
+ * string functions. The results stay in static memory of these files, so one thread may use them,
+ * once.
  *
- * frames.c        the file of the process that contains an address, and the function there, from the symbol tables of the file
+ * frames.c        the file of the process that contains an address, and the function there, from
+ *                 the symbol tables of the file
  * source_lines.c  file and line of the source, from addr2line in a child, which gets two seconds
  */
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A filter for the connections of our PMIx server. libpmix listens at a port of 127.0.0.1, to which every user of the machine can connect, and it
- * trusts what it reads: random bytes of the right length end the process. libpmix offers no hook before its reading, but it calls listen and
+ * A filter for the connections of our PMIx server. libpmix listens at a port of 127.0.0.1, to which
+ * every user of the machine can connect, and it trusts what it reads: random bytes of the right
+ * length end the process. libpmix offers no hook before its reading, but it calls listen and
  * accept, and functions of these names in the program take precedence over libc's.
  *
- * A client's first message, the greeting, names the job, and the job's name ends with 64 random bits that only the environment of the PEs
- * contains. A thread peeks at the greetings of all connections in parallel, so that an idle one delays no other. It closes connections without
- * the name and sends the others to libpmix, which finds one end of a socket pair under the descriptor of its listening socket: that end is
- * readable when a connection waits there, as a listening socket is. listen puts the pair there, since libpmix registers the descriptor with
- * epoll right afterwards, and epoll would continue to report the old socket.
+ * A client's first message, the greeting, names the job, and the job's name ends with 64 random
+ * bits that only the environment of the PEs contains. A thread peeks at the greetings of all
+ * connections in parallel, so that an idle one delays no other. It closes connections without the
+ * name and sends the others to libpmix, which finds one end of a socket pair under the descriptor
+ * of its listening socket: that end is readable when a connection waits there, as a listening
+ * socket is. listen puts the pair there, since libpmix registers the descriptor with epoll right
+ * afterwards, and epoll would continue to report the old socket.
  */
 #include "accept_filter.h"
 
@@ -30,7 +33,9 @@
 #define REST_TIMEOUT 20	       /* ms, for the rest of a greeting, which is sent in one piece */
 #define GREETING 1024
 #define FIRST_BYTES 8
-/* connections without a greeting, in addition to one of each PE; a further one replaces the oldest */
+/*
+ * connections without a greeting, in addition to one of each PE; a further one replaces the oldest
+ */
 #define MORE_CANDIDATES 64
 
 static const char *expected;
@@ -141,7 +146,10 @@ static void accept_candidate(struct filter *filter)
 	struct timespec moment = {0, 10000000};
 
 	if (fd < 0) {
-		/* As a rule no descriptors are left: the listening socket stays readable until another connection ends. */
+		/*
+		 * As a rule no descriptors are left: the listening socket stays readable until
+		 * another connection ends.
+		 */
 		if (errno != ECONNABORTED && errno != EINTR)
 			nanosleep(&moment, NULL);
 		return;
@@ -153,7 +161,10 @@ static void accept_candidate(struct filter *filter)
 	filter->candidates[filter->count++] = (struct candidate){.fd = fd, .connected = milliseconds()};
 }
 
-/* Connections with an incomplete greeting are not polled, since poll would return at once for the first bytes; they are judged again soon. */
+/*
+ * Connections with an incomplete greeting are not polled, since poll would return at once for the
+ * first bytes; they are judged again soon.
+ */
 static int poll_all(struct filter *filter)
 {
 	bool speaking = false;
@@ -215,7 +226,10 @@ static bool start_thread(struct filter *filter)
 	return started;
 }
 
-/* Moves the listening socket away and puts the end of a pair in its place. Returns false with errno. */
+/*
+ * Moves the listening socket away and puts the end of a pair in its place. Returns false with
+ * errno.
+ */
 static bool insert_filter(int fd)
 {
 	struct filter *filter = calloc(1, sizeof *filter);
@@ -257,7 +271,10 @@ __attribute__((visibility("default"))) int listen_filtered(int fd, int backlog)
 	return result || !expected || insert_filter(fd) ? result : -1;
 }
 
-/* The socket of listen_filtered delivers connections as messages; other sockets are accepted as usual. */
+/*
+ * The socket of listen_filtered delivers connections as messages; other sockets are accepted as
+ * usual.
+ */
 __attribute__((visibility("default"))) int accept_filtered(int fd, struct sockaddr *address, socklen_t *length)
 {
 	union ancillary ancillary;

@@ -3,8 +3,8 @@
 #define OSHRUN_ACCEPT_FILTER_H
 
 /*
- * From now on libpmix gets only connections whose first bytes contain this name, which only the processes of the job know. Call it before
- * libpmix listens. The name must stay valid.
+ * From now on libpmix gets only connections whose first bytes contain this name, which only the
+ * processes of the job know. Call it before libpmix listens. The name must stay valid.
  */
 void accept_filter_start(const char *name, int pes);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the compiler calls for -fsanitize=thread, and the calls of the C library that order memory. */
+/*
+ * What the compiler calls for -fsanitize=thread, and the calls of the C library that order memory.
+ */
 #include "inside.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comms/net/ucx/ucx_greeting.c: SipHash by its authors' vectors; greetings that are genuine, and what is not; none is accepted twice. */
+/*
+ * comms/net/ucx/ucx_greeting.c: SipHash by its authors' vectors; greetings that are genuine, and
+ * what is not; none is accepted twice.
+ */
 #include "comms/net/ucx/ucx_greeting.h"
 
 #include <arpa/inet.h>
@@ -77,7 +80,8 @@ static void check_seen(void)
 
 	for (int time = 0; time < 2; time++) {
 		for (uint32_t i = 0; i < 5000; i++) {
-			memcpy(greeting.tag, &i, sizeof i); /* 0 too, and many that want places beside each other */
+			/* 0 too, and many that want places beside each other. */
+			memcpy(greeting.tag, &i, sizeof i);
 			if (i != 1)
 				EXPECT(greetings_seen_add(&seen, &greeting) == (time == 0), "tag %u, time %d", i, time);
 		}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comms/net/ucx/ucx_hooks.c, on this program itself, whose slots nobody may write (local.mk links it so). */
+/*
+ * comms/net/ucx/ucx_hooks.c, on this program itself, whose slots nobody may write (local.mk links
+ * it so).
+ */
 #include "comms/net/ucx/ucx_hooks.h"
 
 #include <stdint.h>

@@ -11,11 +11,15 @@
 
 #include "ucx_filter.h"
 
-/* What the files of the accept filter share: filter_pending.c, filter_listeners.c, ucx_filter.c (what UCX and its path call). */
+/*
+ * What the files of the accept filter share: filter_pending.c, filter_listeners.c, ucx_filter.c
+ * (what UCX and its path call).
+ */
 
 #define PENDING_MOST 64
 #define PENDING_MS 5000
-#define TICK_MS 100	   /* how often the time of pending connections is checked, and how long a listener rests */
+/* How often the time of pending connections is checked, and how long a listener rests. */
+#define TICK_MS 100
 #define ACCEPTS_AT_ONCE 32 /* before UCX's thread does something else */
 #define EVENTS_AT_ONCE 16
 #define BITS 65536

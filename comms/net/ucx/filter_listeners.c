@@ -22,7 +22,10 @@ bool listener_may_be(int fd)
 	       atomic_load_explicit(&filter.may_be_listener[fd % BITS / 64], memory_order_acquire) >> fd % 64 & 1;
 }
 
-/* No connection from outside the job now reaches UCX: an accept that is under way finds an epoll set of -1. */
+/*
+ * No connection from outside the job now reaches UCX: an accept that is under way finds an epoll
+ * set of -1.
+ */
 void listener_close(struct listener *listener)
 {
 	for (int i = 0; i < filter.most; i++)

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The accept filter. UCX's TCP transport listens at a port that anybody can reach, and garbage ends the process. So a
- * process of the job sends a greeting first on each connection, which proves that it knows the job's key, and UCX gets to see a connection
- * only after its greeting was read and found right (docs/protocols/greeting.md).
+ * The accept filter. UCX's TCP transport listens at a port that anybody can reach, and garbage ends
+ * the process. So a process of the job sends a greeting first on each connection, which proves that
+ * it knows the job's key, and UCX gets to see a connection only after its greeting was read and
+ * found right (docs/protocols/greeting.md).
  *
- * UCX has no call for this. The filter replaces functions of the C library where UCX calls them (ucx_hooks.h):
+ * UCX has no call for this. The filter replaces functions of the C library where UCX calls them
+ * (ucx_hooks.h):
  *
  * listen      counts UCX's listeners, to see that none is missed
- * epoll_ctl   UCX asks for events of connections at a listener. It gets, in the listener's place, an epoll set of the filter, which has
- *             the listener, the pending connections and a timer in it. So UCX's own thread wakes up for any of them.
- * accept      works on what the set reports, and returns a connection that has proven itself, or EAGAIN
+ * epoll_ctl   UCX asks for events of connections at a listener. It gets, in the listener's place,
+ *             an epoll set of the filter, which has the listener, the pending connections and a
+ *             timer in it. So UCX's own thread wakes up for any of them.
+ * accept      works on what the set reports, and returns a connection that has proven itself, or
+ *             EAGAIN
  * connect     sends the greeting when the connection is there, and returns then
  *
- * Connections that have not proven themselves are pending: few at a time, and for a short time; the oldest makes room for a new one. When the
- * process has no descriptor left, the listener rests for a moment: UCX would close it.
+ * Connections that have not proven themselves are pending: few at a time, and for a short time; the
+ * oldest makes room for a new one. When the process has no descriptor left, the listener rests for
+ * a moment: UCX would close it.
  *
- * The lock covers everything but the atomic members. It is taken below UCX's locks; nothing here calls UCX.
+ * The lock covers everything but the atomic members. It is taken below UCX's locks; nothing here
+ * calls UCX.
  */
 #include "filter_inside.h"
 
@@ -58,7 +64,8 @@ static int hooked_listen(int fd, int backlog)
 		pthread_mutex_lock(&filter.lock);
 		filter.listened++;
 		pthread_mutex_unlock(&filter.lock);
-	} else if (result == 0 && listener_may_be(fd)) { /* of somebody else, where one of ours was */
+	} else if (result == 0 && listener_may_be(fd)) {
+		/* A listener of the program has the descriptor of a former one of ours. */
 		pthread_mutex_lock(&filter.lock);
 		if (listener_find(fd))
 			listener_free(listener_find(fd));
@@ -104,7 +111,8 @@ static int hooked_accept(int fd, struct sockaddr *address, socklen_t *length)
 	pthread_mutex_unlock(&filter.lock);
 	if (!listener)
 		return accept(fd, address, length);
-	if (connection >= 0 && address && getpeername(connection, address, length)) { /* it is gone already */
+	/* It is gone already. */
+	if (connection >= 0 && address && getpeername(connection, address, length)) {
 		close(connection);
 		connection = -1;
 	}
@@ -113,7 +121,10 @@ static int hooked_accept(int fd, struct sockaddr *address, socklen_t *length)
 	return connection;
 }
 
-/* Waits for a connection that the kernel goes on making. False: it came to nothing, for the reason in errno. */
+/*
+ * Waits for a connection that the kernel goes on making. False: it came to nothing, for the reason
+ * in errno.
+ */
 static bool wait_for_connection(int fd)
 {
 	struct pollfd writable = {.fd = fd, .events = POLLOUT};
@@ -129,7 +140,10 @@ static bool wait_for_connection(int fd)
 	return error == 0;
 }
 
-/* A connection that has just been made takes so few bytes at once. If it breaks meanwhile, UCX sees that, and connects again. */
+/*
+ * A connection that has just been made takes so few bytes at once. If it breaks meanwhile, UCX sees
+ * that, and connects again.
+ */
 static void send_greeting(int fd)
 {
 	struct sockaddr_storage there;
@@ -140,7 +154,10 @@ static void send_greeting(int fd)
 		rte_debug("no greeting could be sent on a connection: %s", strerror(errno));
 }
 
-/* Also where UCX_TCP_CONN_NB asks UCX not to wait for connections: nothing may go in front of the greeting. */
+/*
+ * Also where UCX_TCP_CONN_NB asks UCX not to wait for connections: nothing may go in front of the
+ * greeting.
+ */
 static int hooked_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
 	static const int second = UCX_SECOND_CABLE_TOS;

@@ -13,7 +13,10 @@ struct ucx_filter_info {
 	uint8_t key[GREETING_KEY_BYTES]; /* of the job: PE 0's; of others zero */
 };
 
-/* Call after UCX is loaded and before the first worker. Ends the job where SHMEM_ACCEPT_FILTER=yes cannot be had. */
+/*
+ * Call after UCX is loaded and before the first worker. Ends the job where SHMEM_ACCEPT_FILTER=yes
+ * cannot be had.
+ */
 void ucx_filter_start(void);
 
 /* Call after the main worker is created: sees whether its listeners came by the hooks. */
@@ -21,7 +24,9 @@ void ucx_filter_check(void);
 
 void ucx_filter_describe(struct ucx_filter_info *info);
 
-/* PE 0's info is known. From now on connections are accepted; until then they wait in the kernel. */
+/*
+ * PE 0's info is known. From now on connections are accepted; until then they wait in the kernel.
+ */
 void ucx_filter_open(const struct ucx_filter_info *first);
 
 /* Call after the last worker is destroyed. */
@@ -31,12 +36,15 @@ void ucx_filter_stop(void);
 const char *ucx_filter_text(void);
 
 /*
- * How many calls of the UCX path this thread is in that may listen or connect. Another library may use UCX in the same process; its listeners
- * and connections are left alone.
+ * How many calls of the UCX path this thread is in that may listen or connect. Another library may
+ * use UCX in the same process; its listeners and connections are left alone.
  */
 extern _Thread_local int ucx_filter_calls __attribute__((tls_model("initial-exec")));
 
-/* Connections that this thread makes go by the second cable between two nodes, where routes for the type of service lead there. */
+/*
+ * Connections that this thread makes go by the second cable between two nodes, where routes for the
+ * type of service lead there.
+ */
 extern _Thread_local bool ucx_filter_second_cable __attribute__((tls_model("initial-exec")));
 #define UCX_SECOND_CABLE_TOS 0x08
 

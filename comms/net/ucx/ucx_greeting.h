@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 
 /*
- * The first bytes of a connection between two processes of a job: they prove that the one that connects knows the job's key
- * (docs/protocols/greeting.md).
+ * The first bytes of a connection between two processes of a job: they prove that the one that
+ * connects knows the job's key (docs/protocols/greeting.md).
  */
 
 #define GREETING_KEY_BYTES 16
@@ -17,7 +17,8 @@
 struct greeting {
 	uint8_t magic[8];
 	uint8_t nonce[16]; /* random */
-	uint8_t tag[8];	   /* SipHash-2-4, with the key, of the nonce and of the address that was connected to */
+	/* SipHash-2-4, with the key, of the nonce and of the address that was connected to. */
+	uint8_t tag[8];
 };
 _Static_assert(sizeof(struct greeting) == 32, "docs/protocols/greeting.md has the layout");
 

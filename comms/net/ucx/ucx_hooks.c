@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library calls functions of others through slots that the loader fills in (its global offset table). A relocation names each slot's
- * function. A hook is another address in the slot.
+ * A library calls functions of others through slots that the loader fills in (its global offset
+ * table). A relocation names each slot's function. A hook is another address in the slot.
  */
 #include "ucx_hooks.h"
 
@@ -83,7 +83,10 @@ static bool write_slot(const struct image *image, ElfW(Addr) slot, const struct 
 	return true;
 }
 
-/* Counts the slots of a function, and changes them if that is wanted. A slot that cannot be changed does not count. */
+/*
+ * Counts the slots of a function, and changes them if that is wanted. A slot that cannot be changed
+ * does not count.
+ */
 static int visit_slots(const struct image *image, const struct hook *hook, bool change)
 {
 	int slots = 0;

@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* Replaces functions of the C library where one other library calls them. The rest of the process goes on calling the originals. */
+/*
+ * Replaces functions of the C library where one other library calls them. The rest of the process
+ * goes on calling the originals.
+ */
 
 struct hook {
 	const char *name;
@@ -12,8 +15,9 @@ struct hook {
 };
 
 /*
- * Sets the hooks in the library that contains this code. False: the library does not call every one of these functions by a slot that can be
- * changed; then no hook is set. The hooks stay until the process ends.
+ * Sets the hooks in the library that contains this code. False: the library does not call every one
+ * of these functions by a slot that can be changed; then no hook is set. The hooks stay until the
+ * process ends.
  */
 bool hooks_set(const void *code, const struct hook *hooks, int n);
 

@@ -39,7 +39,10 @@ char *slurm_shape_line(const struct torus_shape *shape, char *const *host, const
 /* The line behind this one; NULL: there is none. */
 const char *slurm_next_line(const char *line);
 
-/* The value behind "key =", in any case, at the beginning of the text; NULL: something else is there. */
+/*
+ * The value behind "key =", in any case, at the beginning of the text; NULL: something else is
+ * there.
+ */
 const char *slurm_value_of(const char *text, const char *key);
 
 #endif

@@ -85,7 +85,10 @@ static const char *nodes_of(const char *line)
 	return NULL;
 }
 
-/* Numbers the blocks that have hosts of the job. Returns how many there are; block: by host, -1: none. */
+/*
+ * Numbers the blocks that have hosts of the job. Returns how many there are; block: by host, -1:
+ * none.
+ */
 static int find_blocks(const char *topology, char *const *host, size_t hosts, int *block)
 {
 	int count = 0;
