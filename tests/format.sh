@@ -1,10 +1,38 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# format.sh SRCDIR: every C file of the clone is as .clang-format has it. Names the lines that are not. Versions of clang-format differ
-# in details, so only the one below is asked; without it, and outside a clone, nothing is checked, and a line says so.
+# format.sh SRCDIR: every C file of the clone is as .clang-format has it, and comments wrap at 100
+# columns. Names the lines that are not or do not. Versions of clang-format differ in details, so only
+# the one below is asked; without it, and outside a clone, a line says that this was not checked.
 set -u
 VERSION=14
 cd "$1" || exit 1
+
+# Names lines with a comment that are longer than 100 columns. tests/run reads a line "run: ..." whole.
+long_comments()
+{
+	awk '
+	function width(line,    i, n) {
+		for (i = 1; i <= length(line); i++)
+			n = substr(line, i, 1) == "\t" ? n + 8 - n % 8 : n + 1
+		return n
+	}
+	FNR == 1 { inside = 0 }
+	{
+		line = rest = $0
+		sub(/[ \t]*\\$/, "", line) # a macro goes on
+		gsub(/\047([^\047\\]|\\.)\047|"([^"\\]|\\.)*"/, "", rest)
+		has = inside || rest ~ /\/\*/
+		while (i = index(rest, inside ? "*/" : "/*")) {
+			inside = !inside
+			rest = substr(rest, i + 2)
+		}
+		if (has && width(line) > 100 && line !~ /^\/\* run: /) {
+			print FILENAME ":" FNR ": the comment is longer than 100 columns"
+			found = 1
+		}
+	}
+	END { exit found }' "$@"
+}
 
 # mpif-ext.h is Fortran.
 files=$(git ls-files '*.c' '*.h' ':!*/mpif-ext.h' 2>/dev/null)
@@ -13,8 +41,11 @@ if [ -z "$files" ]; then
 	echo "format: not checked, this is no clone"
 elif ! clang-format --version 2>/dev/null | grep -q "version $VERSION\."; then
 	echo "format: not checked, there is no clang-format $VERSION"
+elif ! long_comments $files; then
+	echo "format: wrap these comments at 100 columns" >&2
+	exit 1
 elif clang-format --dry-run --Werror $files; then
-	echo "format: C files are as .clang-format has them"
+	echo "format: C files are as .clang-format has them, and comments fit in 100 columns"
 else
 	echo "format: make format mends this" >&2
 	exit 1

@@ -168,6 +168,21 @@ object()
 	sh "$FORMAT" .
 }
 
+@test "a comment longer than 100 columns is found, tabs and macros counted" {
+	clang-format --version 2>/dev/null | grep -q 'version 14\.' || skip "there is no clang-format 14"
+	git init -q . && cp "${FORMAT%/*}/../.clang-format" .
+	line=$(printf '%95s' '' | tr ' ' x)
+	for text in "/* $line */" "$(printf '/*\n\t * %s\n */' "$line")" "int a; /* ${line%xxxx} */" \
+		"$(printf '#define A /* %s */ \\\n\t1' "$line")"; do
+		printf '%s\n' "$text" >comms/long.c && git add comms
+		run sh "$FORMAT" .
+		[ "$status" -eq 1 ]
+		[[ $output == *comms/long.c:[12]:\ the\ comment* ]]
+	done
+	printf '%s\n' "/* ${line%x} */" "char text[] = \"/* $line */\";" "/* run: $line */" >comms/long.c
+	sh "$FORMAT" .
+}
+
 @test "scripts end after their help, also where it cannot be written" {
 	[ -e /dev/full ] || skip "no /dev/full"
 	run grep -rnE '(usage|help) && exit' "${BATS_TEST_FILENAME%/*}/../../"{quickstart,bench,tests,tools} --include='[!.]*' --exclude=structure.bats
