@@ -61,7 +61,10 @@ API int pshmem_team_sync(shmem_team_t team)
 }
 PROFILED(shmem_team_sync)
 
-/* BEFORE##broadcast##AFTER and so on: a type's name goes before, mem behind. */
+/*
+ * Defines BEFORE##broadcast##AFTER and so on, as in shmem_int_broadcast and shmem_broadcastmem: a
+ * type's name goes before, mem behind.
+ */
 #define COLLECTIVES(BEFORE, AFTER, TYPE, SIZE)                                                                      \
 	API int pshmem_##BEFORE##broadcast##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, \
 						  int PE_root)                                                      \

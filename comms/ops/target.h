@@ -6,9 +6,9 @@
 #include "comms/observe/counters.h"
 
 /*
- * The target of an operation. Initialise one with the function that makes it. One that is assigned
- * later is made elsewhere and copied with wider loads than the stores that wrote it, and the
- * processor stalls.
+ * The target of an operation. Initialise one in its declaration by the function that makes it. A
+ * later assignment goes through a temporary, which is copied with wider loads than the stores that
+ * wrote it, and these stall the processor.
  */
 struct target {
 	struct comms_place place;

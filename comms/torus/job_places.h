@@ -92,8 +92,8 @@ static inline int torus_job_hops(const struct torus_job *job, int pe, int other)
 }
 
 /*
- * Distances between nodes: the share of pairs at each number of hops. With many nodes, from some
- * that are spread evenly.
+ * Distances between nodes: the share of pairs at each number of hops. With many nodes, those of an
+ * evenly spread sample.
  */
 struct torus_spread {
 	int longest;

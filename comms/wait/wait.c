@@ -259,7 +259,7 @@ void comms_sleep_cancel(void)
 /*
  * Sleeps while the network makes progress; returns the number of polls before the next sleep. A PE
  * that asked this one for something is likely to ask again, and waking this PE takes as long as
- * answering. Not under contention.
+ * answering. Under contention it does not poll.
  */
 static unsigned block_on_word(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *length)
 {

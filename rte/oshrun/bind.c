@@ -117,8 +117,8 @@ static int count_threads(const struct processors *processors, int most, int *wit
 }
 
 /*
- * More PEs than cores: all cores take as many as they can, up to a limit; some of those with room
- * take one more.
+ * For more PEs than cores: each core takes as many PEs as it can, up to a limit, and some cores
+ * with room take one more.
  */
 static void bind_to_threads(struct binding *binding, const struct processors *processors)
 {

@@ -115,7 +115,9 @@ static void end_names(struct trace_ring *ring)
 	for (int i = 0; i < TRACE_NAMES; i++) {
 		ring->name[i].routine[sizeof ring->name[i].routine - 1] = '\0';
 		ring->name[i].category[sizeof ring->name[i].category - 1] = '\0';
-		/* Names of routines contain nothing else; another text could end a JSON string. */
+		/*
+		 * Routine names have only these characters; any other one could end a JSON string.
+		 */
 		for (char *c = ring->name[i].routine; *c; c++)
 			*c = *c < ' ' || *c > '~' || *c == '"' || *c == '\\' ? '?' : *c;
 		for (char *c = ring->name[i].category; *c; c++)

@@ -232,7 +232,8 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 /*
  * Moves the data once, from the user's memory to the neighbour's slot. Messages of up to COPIED
  * bytes go in one piece with the header instead, because copying them takes less time than UCX
- * takes for another piece. Parts are prepared for one place in memory.
+ * takes for another piece. A message in parts goes from the exchange's own buffer, because its
+ * lists are prepared for that address.
  */
 API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *source, size_t bytes)
 {

@@ -305,7 +305,7 @@ static int only_unlabelled(const struct cabling_work *work, int host)
 	return found;
 }
 
-/* Over the cable of this port. Returns whether a port at the other end got a label. */
+/* Passes labels on over the cable of this port. Returns whether a port at the other end got one. */
 static bool carry_labels(const struct cabling_work *work, int port, const int *opposite)
 {
 	const struct cabling *cabling = work->cabling;
