@@ -11,7 +11,7 @@ static bool takes(const struct option_table *table, int row)
 	return table->takes == 0 || table->takes >> row & 1;
 }
 
-/* Is word, of this length, this name? Long names may have one dash instead of two. */
+/* Is the word of this length this name? Long names may have one dash instead of two. */
 static bool name_is(const char *name, const char *word, size_t length)
 {
 	if (strlen(name) == length && !memcmp(name, word, length))
@@ -31,7 +31,7 @@ int option_find(const struct option_table *table, const char *word)
 	return -1;
 }
 
-/* Long names come first, for of two equally near names the first one wins. */
+/* Long names come first, because the first of two equally near names wins. */
 static void describe_unknown(const struct option_table *table, const char *name, char problem[OPTION_PROBLEM])
 {
 	const char *names[64 * OPTION_NAMES], *nearest;
@@ -41,7 +41,7 @@ static void describe_unknown(const struct option_table *table, const char *name,
 		for (int i = 0; i < table->count; i++)
 			if (takes(table, i) && table->rows[i].names[k] && table->rows[i].names[k][1] == '-')
 				names[count++] = table->rows[i].names[k];
-	/* a name of a few letters is always near another one */
+	/* every short name is near some other one */
 	nearest = strlen(name) > 4 ? text_nearest(name, names, count) : NULL;
 	if (name[0] != '-')
 		snprintf(problem, OPTION_PROBLEM, "unexpected argument '%s'; only options are possible, see %s", name,

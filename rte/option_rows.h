@@ -7,14 +7,14 @@
 
 /*
  * The command line of a tool as a table of its options. Parsing, --help and the suggestion for an
- * unknown option follow from the rows. It prints nothing but the help: what is wrong with an
- * option is a text for the tool to print.
+ * unknown option follow from the rows. It only prints the help; the tool prints its texts about
+ * mistakes.
  */
 enum { OPTION_NAMES = 6, OPTION_PROBLEM = 256 };
 
 struct option_row {
 	const char *names[OPTION_NAMES]; /* long names are also accepted with one dash */
-	/* What its value is, or its two values; NULL: takes none. */
+	/* Names of its value, or of its two values; NULL: takes none. */
 	const char *value;
 	const char *help; /* NULL: not listed; other programs have it */
 };
@@ -29,7 +29,7 @@ struct option_table {
 
 struct option_given {
 	int row;
-	char name[64]; /* as it was given */
+	char name[64]; /* as the user gave it */
 	char *value;   /* NULL: the option takes none */
 	char *second;  /* the second value of an option with two */
 };
@@ -38,13 +38,13 @@ struct option_given {
 int option_find(const struct option_table *table, const char *word);
 
 /*
- * Reads the option at argv[*at] with its values and moves *at behind them. False: problem says
- * what is wrong.
+ * Reads the option at argv[*at] with its values and moves *at behind them. Returns false with the
+ * reason in `problem`.
  */
 bool option_read(const struct option_table *table, int argc, char **argv, int *at, struct option_given *given,
 		 char problem[OPTION_PROBLEM]);
 
-/* A line for each option that has a help. */
+/* Prints a line for each option with a help text. */
 void option_print_rows(const struct option_table *table);
 
 #endif

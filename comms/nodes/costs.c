@@ -18,7 +18,7 @@ struct path_costs {
 
 /* A network without a row has the costs of row OTHERS. */
 static const struct path_costs usual[PATHS] = {
-	/* a line of a cache goes to another core, and a core copies */
+	/* a cache line moves to another core, and a core copies */
 	[LOCAL] = {"local", {.forward = 250e-9, .handle = 100e-9, .rate = 8.2e9}},
 	/* TofuD as published: latency, interval of messages, rate of a link */
 	{"tofu", {.forward = 1e-6, .handle = 370e-9, .rate = 6.8e9}},
@@ -29,7 +29,7 @@ static const struct path_costs usual[PATHS] = {
 
 static struct {
 	struct path_costs path[PATHS];
-	int network; /* its place there */
+	int network; /* its position there */
 } costs;
 
 static int find_path(const char *name)

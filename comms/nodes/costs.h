@@ -5,15 +5,14 @@
 #include "comms/torus/model.h"
 
 /*
- * What messages cost on a node and between nodes: the figures from which the model
- * (comms/torus/model.h) finds the best algorithm of a collective. Each path has some, and
- * SHMEM_COSTS replaces them by measured ones. A team on a torus measures its links as well
- * (shmem/topologies.c).
+ * Costs of messages on a node and between nodes, from which the model (comms/torus/model.h) finds
+ * the best algorithm of a collective. Each path has its figures, and SHMEM_COSTS replaces them by
+ * measured ones. A team on a torus also measures its links (shmem/team_topology.c).
  */
 const struct torus_costs *comms_costs_on_node(void);
 const struct torus_costs *comms_costs_between_nodes(void);
 
-/* Call when the job's network is known; NULL: the job has none. */
+/* Call once the job's network is known; NULL: the job has none. */
 void comms_costs_start(const char *network);
 
 #endif

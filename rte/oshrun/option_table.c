@@ -8,7 +8,7 @@
 #include "say.h"
 
 static const struct option_row option_rows[] = {
-	[OPT_PES] = {{"-n", "-np", "--np"}, "N", "number of PEs (default: one per core we may use)"},
+	[OPT_PES] = {{"-n", "-np", "--np"}, "N", "number of PEs (default: one per usable core)"},
 	[OPT_EXPORT] = {{"-x"},
 			"VAR[=VALUE]",
 			"set VAR for the PEs; with another launcher, pass it to every host (repeatable)"},
@@ -20,24 +20,24 @@ static const struct option_row option_rows[] = {
 	[OPT_OUTPUT] = {{"--output", "--output-dir", "--output-filename"},
 			"DIR",
 			"write each PE's output to a file of its own in DIR"},
-	[OPT_TIMEOUT] = {{"--timeout"}, "SECONDS", "end the job after so long, with exit code 124"},
+	[OPT_TIMEOUT] = {{"--timeout"}, "SECONDS", "end the job after this time, with exit code 124"},
 	[OPT_BIND] = {{"--bind-to"},
 		      "WHAT",
 		      "none, core, hwthread, socket or numa (default: core where PEs divide evenly)"},
-	[OPT_DEBUG] = {{"--debug"}, "PE", "run this PE under a debugger, which gets what is typed"},
+	[OPT_DEBUG] = {{"--debug"}, "PE", "run this PE under a debugger, which reads the terminal"},
 	[OPT_DEBUGGER] = {{"--debugger"}, "COMMAND", "the debugger, or a tool such as valgrind (gdb --args)"},
 	[OPT_REPORT] = {{"--report-bindings", "--display-map", "--display-devel-map"},
 			NULL,
-			"say where each PE may run"},
+			"print the processors of each PE"},
 	[OPT_HOST] = {{"-H", "--host", "--hosts"},
 		      "A[:N],B[:N]",
 		      "hosts to run on; others than this one need another launcher"},
 	[OPT_HOSTFILE] = {{"-f", "--hostfile", "--machinefile"}, "FILE", "the same, one host per line"},
 	[OPT_LAUNCHER] = {{"--launcher"}, "NAME", "hand the job to prterun, mpirun or srun (none: never)"},
-	[OPT_DRY_RUN] = {{"--dry-run"}, NULL, "print what would be done, and do nothing"},
-	[OPT_QUIET] = {{"-q", "--quiet"}, NULL, "only say what went wrong"},
-	[OPT_VERBOSE] = {{"-v", "--verbose"}, NULL, "say what is being done"},
-	[OPT_ALWAYS] = {{"--oversubscribe", "--allow-run-as-root"}, NULL, "accepted for old scripts; always so"},
+	[OPT_DRY_RUN] = {{"--dry-run"}, NULL, "print the actions, but do nothing"},
+	[OPT_QUIET] = {{"-q", "--quiet"}, NULL, "print errors only"},
+	[OPT_VERBOSE] = {{"-v", "--verbose"}, NULL, "print each action"},
+	[OPT_ALWAYS] = {{"--oversubscribe", "--allow-run-as-root"}, NULL, "accepted for old scripts; always in effect"},
 	[OPT_ENV] = {{"-env", "-genv"}, "VAR VALUE", NULL},
 	[OPT_MCA] = {{"--mca", "--gmca"}, "NAME VALUE", NULL},
 	[OPT_PER_NODE] = {{"-N", "-ppn", "--npernode", "--perhost", "--ntasks-per-node"}, "N", NULL},
@@ -63,6 +63,6 @@ void option_print_help(void)
 	       "       oshrun --join-trace FILE\n"
 	       "Runs N copies (PEs) of an OpenSHMEM program, or of any other, and ends with the worst exit code.\n\n");
 	option_print_rows(&option_table);
-	printf("\nA program not found in PATH is looked for in the current folder. -- ends the options.\n"
+	printf("\nA program not found in PATH is searched for in the current folder. -- ends the options.\n"
 	       "Settings: SHMEM_LAUNCHER names the launcher for jobs on several hosts. See oshrun(1).\n");
 }

@@ -5,7 +5,7 @@
 #include "options.h"
 #include "rte/option_rows.h"
 
-/* What the functions below return besides exit codes. */
+/* Results of the functions below, besides exit codes. */
 enum { OPTION_GO_ON = -1, OPTION_MISTAKE = 2 };
 
 enum { MOST_PES = 1000000 };
@@ -45,8 +45,8 @@ extern const struct option_table option_table;
 void option_print_help(void);
 
 /*
- * option_values.c: checks a value or a flag and enters it into the options. All return
- * OPTION_GO_ON, or the exit code after one line: 0 after --help and --version.
+ * option_values.c: checks a value or a flag and stores it in the options. All return OPTION_GO_ON,
+ * or the exit code after one line: 0 after --help and --version.
  */
 int option_read_pes(struct options *options, const char *name, const char *text);
 int option_apply_value(struct options *options, enum option_id id, const char *name, char *value);

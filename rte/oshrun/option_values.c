@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of options: what each may be, and what it does to struct options. */
+/* Values of options: checks each and stores it in struct options. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

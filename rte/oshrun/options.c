@@ -8,7 +8,7 @@
 #include "option_table.h"
 #include "say.h"
 
-/* One option with its values. Moves *at behind them. */
+/* Reads one option with its values, and moves *at behind them. */
 static int parse_one(struct options *options, int argc, char **argv, int *at)
 {
 	const char *word = argv[*at];
@@ -59,7 +59,7 @@ static int check_together(const struct options *o)
 
 /* --- Several programs in one job, as mpirun has them: oshrun -n 1 ./a : -n 3 ./b --- */
 
-/* Parses the options of a later program. Options of the job stand before the first program. */
+/* Parses the options of a later program. Options of the job come before the first program. */
 static int parse_part(struct part *part, int argc, char **argv, int *at)
 {
 	struct options own = {0};

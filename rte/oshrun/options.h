@@ -6,15 +6,15 @@
 
 enum bind_to { BIND_DEFAULT, BIND_NONE, BIND_CORE, BIND_HWTHREAD, BIND_SOCKET, BIND_NUMA };
 
-/* One of the programs of a job: as a rule there is one. */
+/* One of the programs of a job; most jobs have one. */
 struct part {
 	char **program;	  /* it and its arguments, as execvp wants them */
-	int pes;	  /* needed if there are several programs */
-	const char *wdir; /* NULL: stay here */
-	char *path;	  /* the file to execute, when it has been found */
+	int pes;	  /* required if there are several programs */
+	const char *wdir; /* NULL: the current folder */
+	char *path;	  /* the file to execute, once found */
 };
 
-/* What the command line asks for. Strings point into argv. */
+/* The options of the command line. Strings point into argv. */
 struct options {
 	int pes;	/* 0: not given */
 	char **program; /* the first program and its arguments, as execvp wants them */
@@ -22,14 +22,14 @@ struct options {
 	int part_count;
 	char **exports; /* each -x, VAR or VAR=value, in order */
 	int export_count;
-	const char *wdir;	/* of the first program, NULL: stay here */
+	const char *wdir;	/* of the first program, NULL: the current folder */
 	const char *output;	/* folder for one file per PE, NULL: none */
 	const char *hosts;	/* --host, NULL: none */
 	const char *hostfile;	/* --hostfile, NULL: none */
 	const char *launcher;	/* --launcher, NULL: none */
 	const char *rankfile;	/* --rankfile, NULL: none */
 	const char *join_trace; /* --join-trace, NULL: a job is to run */
-	int per_node;		/* -N and its like: PEs of each host, 0: not given */
+	int per_node;		/* -N and similar: PEs per host, 0: not given */
 	double timeout;		/* seconds, 0: no limit */
 	int debug;		/* the PE to run under the debugger, -1: none */
 	const char *debugger;	/* --debugger, NULL: gdb */
