@@ -13,7 +13,7 @@
  */
 
 /*
- * Finds the names of the library's routines, and lets the C library load what its backtrace needs.
+ * Maps the file that contains the library, and lets the C library load what its backtrace needs.
  * Call it before any signal.
  */
 void backtrace_prepare(void);

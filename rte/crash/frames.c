@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -113,12 +114,20 @@ static bool is_program(const char *path)
 	return !strcmp(exe, path);
 }
 
+/* The kernel adds " (deleted)" to the path of a file that is not there any more. */
+static bool is_path(const char *path, const char *known)
+{
+	size_t length = strlen(known);
+
+	return !strncmp(path, known, length) && (!path[length] || !strcmp(path + length, " (deleted)"));
+}
+
 static int file_of(const char *path)
 {
 	struct frame_file *file;
 
 	for (int i = 0; i < frame_file_count; i++)
-		if (!strcmp(frame_files[i].path, path))
+		if (is_path(path, frame_files[i].path))
 			return i;
 	if (frame_file_count == FRAME_FILES || strlen(path) >= sizeof file->path)
 		return -1;
@@ -127,6 +136,16 @@ static int file_of(const char *path)
 	file->program = is_program(path);
 	map_file(file);
 	return frame_file_count++;
+}
+
+/* The file of a library that is replaced while it runs has the names only if it was mapped before. */
+void frames_keep(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (real)
+		file_of(real);
+	free(real);
 }
 
 /* --- Where an address is in its file --- */

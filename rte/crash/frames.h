@@ -42,6 +42,12 @@ struct frame_file {
 };
 extern struct frame_file frame_files[FRAME_FILES];
 
+/*
+ * Maps a file before any signal, so that its names are known whatever happens to the file. It
+ * allocates memory.
+ */
+void frames_keep(const char *path);
+
 /* Fills in the file and the function of each address. */
 void frames_find(struct frame *frames, int n);
 

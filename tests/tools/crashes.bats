@@ -262,6 +262,20 @@ END
 	says_not in_library
 }
 
+@test "the library itself is replaced while it runs: its functions are still named" {
+	[ -e "$TOP_BUILDDIR/.libs/libtorushmem.so.0" ] || skip "built without a shared library"
+	mkdir lib
+	cp -L "$TOP_BUILDDIR/.libs/libtorushmem.so.0" lib
+	echo 'int nothing;' >other.c
+	cc -shared -fPIC -o other.so other.c
+	printf '#include <shmem.h>\n#include <stdio.h>\nstatic long to[8];\nint main(void)\n{\n\tshmem_init();\n\tif (shmem_my_pe() == 1 && rename("other.so", "lib/libtorushmem.so.0") == 0)\n\t\tshmem_putmem(to, (void *)8, sizeof to, 0);\n\tshmem_finalize();\n\treturn 0;\n}\n' >user.c
+	"$OSHCC" -O1 -o user user.c
+	run env LD_LIBRARY_PATH="$PWD/lib" timeout -k 2 30 "$OSHRUN" -q -n 2 ./user
+	[ ! -e other.so ]
+	says 'shmem_putmem: SIGSEGV at address 0x8, (in|where) source'
+	says '  #[0-9]+ [a-z_]+ \+ 0x[0-9a-f]+ \(.*/lib/libtorushmem.so.0 \+ '
+}
+
 @test "the other signals" {
 	crash fpe
 	[ "$status" -eq 136 ]
