@@ -3,13 +3,14 @@
 # start.c brings all rooms up. Each uses those above it.
 libtorushmem_la_SOURCES += comms/start.c
 # core: what a put passes, but for the operation itself, and the contract for networks.
-libtorushmem_la_SOURCES += comms/core/comms.h comms/core/copy.c comms/core/copy.h \
-	comms/core/futex.h comms/core/globals.c comms/core/globals.h comms/core/memory.c \
-	comms/core/memory.h comms/core/near.c comms/core/near.h comms/core/network.h comms/core/peers.c \
-	comms/core/peers.h comms/core/processor.h comms/core/sanitizer.h comms/core/sessions.h \
-	comms/core/state.c comms/core/symmetric_checks.c comms/core/system.h comms/core/wake.c
+libtorushmem_la_SOURCES += comms/core/awaited.h comms/core/comms.h comms/core/copy.c \
+	comms/core/copy.h comms/core/futex.h comms/core/globals.c comms/core/globals.h comms/core/group.h \
+	comms/core/memory.c comms/core/memory.h comms/core/near.c comms/core/near.h comms/core/network.h \
+	comms/core/operations.h comms/core/peers.c comms/core/peers.h comms/core/processor.h \
+	comms/core/sanitizer.h comms/core/sessions.h comms/core/state.c comms/core/symmetric_checks.c \
+	comms/core/system.h comms/core/wake.c
 # nodes: which PEs share a node, and where nodes are in the torus.
-libtorushmem_la_SOURCES += comms/nodes/costs.c comms/nodes/costs.h comms/nodes/find_torus.c comms/nodes/find_torus.h comms/nodes/group.h \
+libtorushmem_la_SOURCES += comms/nodes/costs.c comms/nodes/costs.h comms/nodes/find_torus.c comms/nodes/find_torus.h \
 	comms/nodes/job_torus.c comms/nodes/job_torus.h comms/nodes/levels.c comms/nodes/levels.h \
 	comms/nodes/nodes.c comms/nodes/nodes.h
 # observe: counters, traces, link loads, cables.

@@ -6,7 +6,6 @@
 #include "comms/core/comms.h"
 #include "comms/core/globals.h"
 #include "comms/core/memory.h"
-#include "comms/core/near.h"
 #include "comms/ops/fault.h"
 #include "comms/core/peers.h"
 #include "comms/ops/reorder.h"

@@ -56,13 +56,13 @@ forbid 'name the order: atomic_..._explicit' \
 	'[^_[:alnum:]]atomic_(load|store|exchange|fetch_[a-z]+|compare_exchange_[a-z]+|flag_test_and_set|flag_clear)\(' none
 # Words of the program, whose type is not atomic; and counters of software Tofu, which are words of a public structure.
 forbid 'declare the word _Atomic' '__atomic_' \
-	'comms/ops/ops\.h|comms/core/copy\.h|comms/wait/hang_text\.c|shmem/sync\.c|shmem/locks\.c|shmem/signals\.c|softofu/nic/reach\.c|softofu/net/state\.h'
+	'comms/core/operations\.h|comms/core/copy\.h|comms/wait/hang_text\.c|shmem/sync\.c|shmem/locks\.c|shmem/signals\.c|softofu/nic/reach\.c|softofu/net/state\.h'
 
 # An atomic word that is named like a plain one is loaded and stored in the strongest order. Clang says where.
 if [ $# -gt 0 ] && command -v clang >/dev/null; then
 	# shellcheck disable=SC2046,SC2086 # names are words
 	if ! clang -fsyntax-only -Wno-everything -Werror=atomic-implicit-seq-cst "$@" \
-		$(echo "$sources" | grep '\.c$' | grep -E '^(comms|shmem|rte/[a-z_]*\.c|softofu/(net|nic|utofu))') >"$code" 2>&1; then
+		$(echo "$sources" | grep '\.c$' | grep -E '^(comms|shmem|rte/([a-z_]*\.c|(crash|host|pmix|text|trace)/)|softofu/(net|nic|utofu))') >"$code" 2>&1; then
 		grep -E 'error:' "$code"
 		echo "atomics: name the order: atomic_load_explicit and the like" >&2
 		bad=1

@@ -6,7 +6,6 @@
 
 _Thread_local struct comms_near comms_near = {.pe = COMMS_NOBODY};
 _Thread_local struct comms_near_both comms_near_both;
-_Thread_local struct hang_answer hang_answer = {NULL, COMMS_NOBODY};
 
 static bool lies_in_segment(const void *memory, size_t bytes)
 {

@@ -57,14 +57,4 @@ COMMS_INLINE struct comms_near comms_near_note(const char *routine, const void *
 void comms_near_read(const void *memory, size_t bytes);
 void comms_near_write(void *memory, size_t bytes);
 
-/*
- * The answer of a PE that an operation of this thread waits for. The operation restores the value
- * before.
- */
-struct hang_answer {
-	const char *routine;
-	int pe;
-};
-extern _Thread_local struct hang_answer hang_answer __attribute__((tls_model("initial-exec")));
-
 #endif

@@ -2,14 +2,10 @@
 #ifndef COMMS_NETWORK_H
 #define COMMS_NETWORK_H
 
-#include "comms/ops/ops.h"
-#include "comms/ops/buffers.h"
-#include "comms/core/comms.h"
+#include "operations.h"
 #include "sessions.h"
-#include "comms/ops/notify.h"
-#include "comms/groups/groups.h"
-#include "comms/observe/counters.h"
-#include "comms/torus/shape.h"
+
+struct torus_shape;
 
 /*
  * The contract between the core and a network: libfabric (net/ofi, the smallest), Tofu (net/tofu,
@@ -24,9 +20,9 @@
  * machines have is loaded by dlopen in start, or in find if find must ask it: programs run without
  * it, and jobs that need no network do not load it.
  *
- * Its types: comms_place, comms_atomic and comms_piece are in comms/ops/ops.h, comms_request in
- * notify.h, comms_buffer in buffers.h there; comms_peer and comms.segments in comms/core/comms.h.
- * peers_network_info is in comms/core/peers.h, rte_ functions are in rte/rte.h.
+ * Its types: comms_place, comms_atomic, comms_piece, comms_request and comms_buffer are in
+ * operations.h, comms_peer and comms.segments in comms.h, peers_network_info in peers.h, all beside
+ * this file; rte_ functions are in rte/rte.h.
  *
  * Duties of the network as a whole:
  *
@@ -291,8 +287,8 @@ enum {
 struct comms_network {
 	/* As SHMEM_INFO prints it; SHMEM_PATHS has the name in networks.def. */
 	const char *name;
-	unsigned traits;       /* NETWORK_..., or'ed */
-	enum counters_row row; /* of SHMEM_STATS: ROW_NAME, from networks.def */
+	unsigned traits; /* NETWORK_..., or'ed */
+	int row;	 /* of SHMEM_STATS: ROW_NAME of counters.h, from networks.def */
 	/*
 	 * longest sleep in ns; 0: unlimited, since arrivals wake the PE. A network whose NIC writes
 	 * silently sets it
@@ -367,7 +363,7 @@ struct comms_network {
 	 * Atomics of 4 or 8 bytes, all of enum comms_amo. The result has the width of the operation
 	 * and has arrived on return, or with nbi after the next quiet; amo has then taken effect. A
 	 * network that lacks some of them sends them to the target's library, which checks the
-	 * place and calls comms_amo_32 or comms_amo_64 (comms/ops/ops.h); it does not set
+	 * place and calls comms_amo_32 or comms_amo_64 (operations.h); it does not set
 	 * NETWORK_OWN_ATOMICS.
 	 */
 	void (*amo)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic);

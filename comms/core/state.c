@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of the layer, and simple queries of it. */
+#include "awaited.h"
 #include "comms.h"
 
 struct comms comms;
+_Thread_local struct comms_awaited comms_awaited = {NULL, COMMS_NOBODY};
 
 enum comms_segment_id comms_find_segment(const void *address)
 {

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "comms/ops/ops.h"
-#include "comms/nodes/group.h"
+#include "comms/core/group.h"
 #include "groups.h"
 #include "comms/core/comms.h"
 #include "comms/nodes/levels.h"
@@ -28,6 +28,7 @@
 #include "rte/rte.h"
 #include "comms/core/network.h"
 #include "comms/wait/wait.h"
+#include "comms/ops/notify.h"
 
 static void prepare_node(struct comms_group *node)
 {

@@ -2,7 +2,8 @@
 #ifndef COMMS_GROUPS_GROUPS_H
 #define COMMS_GROUPS_GROUPS_H
 
-#include "comms/nodes/group.h"
+#include "comms/core/group.h"
+#include "comms/core/operations.h"
 
 /*
  * A barrier: no member leaves before every member has entered. It also publishes plain stores made
@@ -49,16 +50,6 @@ bool comms_all_on_node(const struct comms_group *group);
  */
 void comms_slot_clear(int slot);
 
-/* Operations that a network may combine, and the most words of one. */
-enum comms_reduce_op {
-	COMMS_REDUCE_SUM,
-	COMMS_REDUCE_MAX,
-	COMMS_REDUCE_AND,
-	COMMS_REDUCE_OR,
-	COMMS_REDUCE_XOR,
-	COMMS_REDUCE_DOUBLE_SUM
-};
-#define COMMS_REDUCE_WORDS 6 /* at most */
 /*
  * Combines this many words; all members get the result. For sums of doubles a word is a double.
  * Returns false on all members if this network cannot.

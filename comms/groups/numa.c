@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-#include "comms/nodes/group.h"
+#include "comms/core/group.h"
 #include "comms/nodes/levels.h"
 #include "rte/rte.h"
 #include "rte/settings.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "comms/nodes/group.h"
+#include "comms/core/group.h"
 #include "comms/nodes/job_torus.h"
 #include "rte/rte.h"
 #include "comms/torus/barrier_rounds.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "group.h"
+#include "nodes.h"
 #include "comms/core/comms.h"
 #include "comms/core/peers.h"
 #include "comms/torus/slurm/slurm.h"

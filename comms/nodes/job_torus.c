@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "find_torus.h"
-#include "group.h"
+#include "nodes.h"
 #include "comms/core/comms.h"
 #include "rte/rte.h"
 #include "rte/settings.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "group.h"
+#include "comms/core/group.h"
 #include "rte/rte.h"
 
 static int compare_keys(const void *left, const void *right)

@@ -2,7 +2,7 @@
 #ifndef COMMS_LEVELS_H
 #define COMMS_LEVELS_H
 
-#include "group.h"
+#include "comms/core/group.h"
 #include "comms/core/comms.h"
 
 /* Divides the members of a group: by node, or, on a node, by memory group. */

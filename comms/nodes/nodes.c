@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "group.h"
+#include "comms/core/group.h"
 #include "comms/core/network.h"
 #include "levels.h"
 #include "rte/rte.h"

@@ -13,7 +13,6 @@
 
 #include "links.h"
 #include "comms/core/network.h"
-#include "comms/ops/reorder.h"
 #include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
@@ -115,7 +114,7 @@ void counters_agree_with(int pe, uint64_t theirs)
 
 enum counters_row counters_row_of_network(void)
 {
-	return comms.network->row;
+	return (enum counters_row)comms.network->row;
 }
 
 bool counters_begin(const char *routine, size_t bytes, int pe)

@@ -5,22 +5,9 @@
 #include "notify.h"
 
 /*
- * Memory that is not symmetric and that others may put to and get from nevertheless.
- *
- * buffer  describes a PE's memory to other PEs: plain bytes, which the program sends to whichever
- *         PE it likes
- * event   a PE's report to another one about such memory: comms/rdma/events.h
+ * Memory that is not symmetric and that others may put to and get from nevertheless. An event is a
+ * PE's report to another one about such memory: comms/rdma/events.h.
  */
-struct comms_buffer {
-	uint64_t magic;
-	int32_t pe, process;
-	uint64_t base, size;
-	uint32_t place, serial; /* index at its PE; serials are never 0 */
-	uint64_t network[19];	/* for the network */
-};
-#define COMMS_BUFFER_MAGIC 0x7265666675626d74
-_Static_assert(sizeof(struct comms_buffer) == 24 * sizeof(uint64_t), "as large as the program's shmemx_rdma_buffer_t");
-
 struct comms_event {
 	uint32_t kind;
 	int32_t pe;

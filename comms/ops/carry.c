@@ -5,9 +5,9 @@
 
 #include "comms/core/copy.h"
 #include "comms/core/globals.h"
+#include "comms/core/awaited.h"
 #include "comms/core/near.h"
 #include "comms/core/network.h"
-#include "comms/wait/hang.h"
 
 /* A held operation need not be the last one counted. */
 static void count_store(bool sure)
@@ -25,12 +25,12 @@ void carry_put(const struct held *p, const struct target *t)
 		count_store(false);
 		comms_wake_at(t->place.peer, p->dest, p->bytes);
 	} else {
-		struct hang_answer before = hang_answer;
+		struct comms_awaited before = comms_awaited;
 
-		hang_answer = (struct hang_answer){p->routine, p->pe};
+		comms_awaited = (struct comms_awaited){p->routine, p->pe};
 		comms_near_read(p->source, p->bytes);
 		comms.network->put(carry_channel(p->channel), &t->place, p->source, p->bytes, p->nbi);
-		hang_answer = before;
+		comms_awaited = before;
 	}
 	comms_near = outer;
 }
@@ -42,12 +42,12 @@ void carry_get(const struct held *g, const struct target *t)
 	if (t->here) {
 		comms_copy_out(g->dest, t->here, g->bytes);
 	} else {
-		struct hang_answer before = hang_answer;
+		struct comms_awaited before = comms_awaited;
 
-		hang_answer = (struct hang_answer){g->routine, g->pe};
+		comms_awaited = (struct comms_awaited){g->routine, g->pe};
 		comms_near_write(g->dest, g->bytes);
 		comms.network->get(carry_channel(g->channel), &t->place, g->dest, g->bytes, g->nbi);
-		hang_answer = before;
+		comms_awaited = before;
 	}
 	comms_near = outer;
 }

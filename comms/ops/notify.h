@@ -8,10 +8,8 @@
  * Notifications: data, then a flag of the same PE, in this order on every path. No quiet waits for
  * them: a PE that has seen the flag has the data.
  *
- * notification  data, its destination, and the flag
- * request       the sender's record of an outstanding notification. Request and data must not
- *               change until it completes
- * batch         notifications for one PE that leave in one message, if the network can do that
+ * A notification is data, its destination, and the flag. Requests and batches of notifications are
+ * in comms/core/operations.h.
  */
 struct comms_flag {
 	_Atomic uint64_t *word; /* by its address in this PE */
@@ -25,23 +23,6 @@ void comms_notify(_Atomic uint64_t *word, uint64_t value, int pe, const char *ro
 void comms_put_notify(void *dest, const void *source, size_t bytes, struct comms_flag flag, int pe,
 		      const char *routine);
 
-/* Size of the network's own record of a request, and of a batch. */
-#define COMMS_REQUEST_DRIVER 208
-#define COMMS_BATCH_DRIVER 80
-
-struct comms_request {
-	atomic_bool under_way;
-	uint64_t value; /* of the flag; it is sent from here */
-	_Alignas(16) char driver[COMMS_REQUEST_DRIVER];
-};
-
-static inline bool comms_request_is_under_way(const struct comms_request *request)
-{
-	return atomic_load_explicit(&request->under_way, memory_order_acquire);
-}
-
-struct comms_buffer;
-struct comms_batch;
 struct comms_notification {
 	struct comms_piece piece[2]; /* in this order, to one segment; bytes is 0: no data */
 	struct comms_flag flag;
@@ -74,15 +55,6 @@ static inline void comms_put_notify_later(struct comms_request *request, struct 
 								     .routine = routine});
 }
 
-/* Begins a batch. An earlier use of it must be complete. */
-#define COMMS_BATCH_MOST 32
-struct comms_batch {
-	atomic_bool under_way;
-	int count;
-	size_t bytes;
-	struct comms_request *request[COMMS_BATCH_MOST];
-	_Alignas(16) char driver[COMMS_BATCH_DRIVER];
-};
 void comms_batch_send(struct comms_batch *batch);
 
 /* Waits until all notifications that this PE has sent have arrived. */

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "carry.h"
+#include "comms/core/awaited.h"
 #include "comms/core/near.h"
 #include "comms/core/network.h"
 #include "comms/observe/trace.h"
-#include "comms/wait/hang.h"
 
 static void put_or_hold(const struct held *p)
 {
@@ -86,15 +86,15 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, cons
 {
 	COMMS_CALL(routine, atomic->width, pe);
 	struct target t = target_check_word(dest, atomic->width, pe, routine);
-	struct hang_answer before = hang_answer;
+	struct comms_awaited before = comms_awaited;
 	uint64_t result = 0;
 
 	target_count(&t, SIDE_THERE, atomic->width, channel);
 	if (t.here)
 		return carry_atomic(&t, atomic);
-	hang_answer = (struct hang_answer){routine, pe};
+	comms_awaited = (struct comms_awaited){routine, pe};
 	comms.network->amo_fetch(carry_channel(channel), &t.place, atomic, &result, false);
-	hang_answer = before;
+	comms_awaited = before;
 	return result; /* for a narrow word, the upper half is zero */
 }
 

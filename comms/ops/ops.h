@@ -2,7 +2,7 @@
 #ifndef COMMS_OPS_OPS_H
 #define COMMS_OPS_OPS_H
 
-#include "comms/core/comms.h"
+#include "comms/core/operations.h"
 
 /*
  * A channel orders and completes its own operations: its fence and quiet do not affect other
@@ -10,7 +10,6 @@
  * no lock, and gets its own connections at its first operation over UCX. Any thread may use the
  * other channels.
  */
-struct comms_channel;
 
 /* Returns false if there is no memory. A channel costs nothing else until it is used. */
 bool comms_channel_open(bool private, struct comms_channel **channel);
@@ -30,22 +29,6 @@ void comms_channel_get(struct comms_channel *channel, void *dest, const void *so
 void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 			   const char *routine);
 
-/* A position in a peer's memory. */
-struct comms_place {
-	struct comms_peer *peer;
-	enum comms_segment_id segment;
-	size_t offset;
-};
-
-enum comms_amo { COMMS_FETCH, COMMS_ADD, COMMS_AND, COMMS_OR, COMMS_XOR, COMMS_SWAP, COMMS_CSWAP };
-
-/* An atomic on 4 or 8 bytes. */
-struct comms_atomic {
-	enum comms_amo op;
-	size_t width;
-	uint64_t operand, compare;
-};
-
 /* The fetching form returns the old value, zero-extended. */
 void comms_channel_amo(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe,
 		       const char *routine);
@@ -53,35 +36,6 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, cons
 				 const char *routine);
 void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, void *dest,
 				 const struct comms_atomic *atomic, int pe, const char *routine);
-
-/*
- * The same on a word that this process can access. With a constant op the compiler leaves one
- * instruction.
- */
-#define COMMS_AMO_HERE(name, type)                                                                                    \
-	COMMS_INLINE type name(enum comms_amo op, type *word, type operand, type cond)                                \
-	{                                                                                                             \
-		switch (op) {                                                                                         \
-		case COMMS_FETCH: return __atomic_load_n(word, __ATOMIC_SEQ_CST);                                     \
-		case COMMS_ADD: return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);                           \
-		case COMMS_AND: return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);                           \
-		case COMMS_OR: return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);                             \
-		case COMMS_XOR: return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);                           \
-		case COMMS_SWAP: return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);                         \
-		case COMMS_CSWAP:                                                                                     \
-			__atomic_compare_exchange_n(word, &cond, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-			return cond;                                                                                  \
-		}                                                                                                     \
-		return 0;                                                                                             \
-	}
-COMMS_AMO_HERE(comms_amo_32, uint32_t)
-COMMS_AMO_HERE(comms_amo_64, uint64_t)
-
-struct comms_piece {
-	void *dest; /* by its address in this PE */
-	const void *source;
-	size_t bytes;
-};
 
 struct comms_signal {
 	uint64_t *word, value;

@@ -2,8 +2,7 @@
 #ifndef COMMS_REORDER_H
 #define COMMS_REORDER_H
 
-#include "ops.h"
-#include "comms/core/comms.h"
+#include "comms/core/operations.h"
 #include "comms/observe/counters.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef COMMS_TARGET_H
 #define COMMS_TARGET_H
 
-#include "ops.h"
+#include "comms/core/operations.h"
 #include "comms/observe/counters.h"
 
 /*

@@ -19,13 +19,14 @@
 #include <string.h>
 
 #include "comms/ops/ops.h"
-#include "comms/nodes/group.h"
+#include "comms/core/group.h"
 #include "hang.h"
 #include "comms/core/network.h"
 #include "comms/ops/reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "writers.h"
+#include "comms/ops/notify.h"
 
 #define STABLE 900    /* ms for which the sums must not change */
 #define EXAMINE 700   /* ms after which PEs look for other writers */

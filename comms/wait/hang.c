@@ -14,7 +14,7 @@
 
 #include "comms/ops/ops.h"
 #include "deadlock.h"
-#include "comms/core/near.h"
+#include "comms/core/awaited.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "wait.h"
@@ -218,7 +218,7 @@ static bool become_shown(int64_t now)
 
 static enum deadlock_wait kind_of_wait(bool for_own)
 {
-	if (for_own || hang_answer.pe != COMMS_NOBODY || hang_note.kind == HANG_NOTHING)
+	if (for_own || comms_awaited.pe != COMMS_NOBODY || hang_note.kind == HANG_NOTHING)
 		return DEADLOCK_OWN;
 	return hang_note.kind == HANG_WORD ? DEADLOCK_MEMORY : DEADLOCK_PES;
 }

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "comms/core/near.h"
+#include "comms/core/awaited.h"
 #include "comms/core/network.h"
 #include "comms/ops/reorder.h"
-#include "comms/nodes/group.h"
+#include "comms/core/group.h"
 
 _Thread_local struct hang_note hang_note;
 
@@ -121,12 +121,12 @@ static void describe_answer(struct comms_waiting *w)
 	char others[80];
 
 	w->kind = COMMS_WAITS_FOR_PE;
-	w->pe = hang_answer.pe;
-	name_routine(w, hang_answer.routine);
+	w->pe = comms_awaited.pe;
+	name_routine(w, comms_awaited.routine);
 	others[0] = '\0';
 	if (comms.network)
 		comms.network->name_under_way(others, sizeof others);
-	snprintf(w->text, sizeof w->text, "waiting for an answer of PE %d%s", hang_answer.pe, others);
+	snprintf(w->text, sizeof w->text, "waiting for an answer of PE %d%s", comms_awaited.pe, others);
 }
 
 void hang_describe(struct comms_waiting *w)
@@ -137,7 +137,7 @@ void hang_describe(struct comms_waiting *w)
 	w->kind = COMMS_WAITS;
 	w->pe = COMMS_NOBODY;
 	name_routine(w, hang_note.routine);
-	if (hang_answer.pe != COMMS_NOBODY) {
+	if (comms_awaited.pe != COMMS_NOBODY) {
 		describe_answer(w);
 	} else if (hang_note.kind == HANG_GROUP) {
 		describe_group(w);

@@ -158,6 +158,50 @@ object()
 	[[ $output == *'core/ uses rooms that use it'* ]]
 }
 
+# rooms_with FILE TEXT: checks the rooms with that file, and takes it away again. Its lines end with |.
+rooms_with()
+{
+	mkdir -p "${1%/*}"
+	echo "$2" | tr '|' '\n' >"$1"
+	run sh "$ROOMS" . build
+	rm "$1"
+}
+
+@test "includes of rooms above that the tour does not have are found, and circles of headers" {
+	mkdir -p docs build comms/core comms/wait shmem
+	printf '%s\n' '| `core/` | what a put passes | |' '| `wait/` | sleeping | `core/` |' >docs/tour.md
+	touch comms/core/peers.h comms/wait/wait.h
+	rooms_with comms/wait/wait.c '#include "wait.h"|#include "comms/core/peers.h"'
+	[ "$status" -eq 0 ]
+	rooms_with comms/core/peers.c '#include "peers.h"|#include "comms/wait/wait.h"'
+	[ "$status" -eq 1 ]
+	[[ $output == *'comms/core/peers.c:2 includes comms/wait/wait.h'* ]]
+	rooms_with comms/core/shared.h ' #  include "comms/wait/wait.h" /* "core.h" */'
+	[ "$status" -eq 1 ]
+	[[ $output == *'comms/core/shared.h:1 includes comms/wait/wait.h'* ]]
+
+	# Two headers, of one folder or of two.
+	echo '#include "b.h"' >shmem/a.h
+	rooms_with shmem/b.h '#include "a.h"'
+	[ "$status" -eq 1 ]
+	[[ $output == *'shmem/a.h is in a circle of 2 files that include each other'* ]]
+	echo '#include "comms/wait/pair.h"' >comms/wait/wait.h
+	rooms_with comms/wait/pair.h '#include "wait.h"'
+	[ "$status" -eq 1 ]
+	[[ $output == *'comms/wait/pair.h is in a circle of 2 files'* ]]
+
+	# Four files, a .c and a .h of one name being one.
+	rm shmem/a.h && touch shmem/{a,b,c,d}.h comms/wait/pair.h
+	echo '#include "b.h"' >shmem/a.c
+	echo '#include "c.h"' >shmem/b.c
+	rooms_with shmem/c.c '#include "a.h"'
+	[ "$status" -eq 0 ]
+	echo '#include "d.h"' >shmem/c.c
+	rooms_with shmem/d.c '#include "a.h"'
+	[ "$status" -eq 1 ]
+	[[ $output == *'shmem/a is in a circle of 4 files that need each other'* ]]
+}
+
 @test "a line that clang-format would change is found, where its version is" {
 	clang-format --version 2>/dev/null | grep -q 'version 14\.' || skip "there is no clang-format 14"
 	git init -q . && cp "${FORMAT%/*}/../.clang-format" . && printf '%s\n' 'int  far;' >comms/far.c && git add comms

@@ -11,6 +11,7 @@
  * do tcp's copies.
  */
 #include "ofi_inside.h"
+#include "comms/observe/counters.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
  * The members synchronise, or reduce, once more without gates, and then connect the gates.
  */
 #include "comms/ops/ops.h"
-#include "comms/nodes/group.h"
+#include "comms/core/group.h"
 #include "tofu_inside.h"
 
 #include <stdlib.h>
@@ -23,6 +23,7 @@
 
 #include "comms/wait/wait.h"
 #include "rte/rte.h"
+#include "comms/ops/notify.h"
 
 enum { START, FOLD, STAGE, GATES = COMMS_TOFU_GATES };
 enum { FOR = 1, AGAINST };

@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "comms/wait/wait.h"
+#include "comms/ops/buffers.h"
+#include "comms/observe/counters.h"
 
 #define LONGEST_WAIT 100000L /* ns */
 

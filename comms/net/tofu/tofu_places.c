@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "rte/rte.h"
+#include "comms/torus/shape.h"
 
 #define JOB 0
 #define MOST_ON_NODE 48

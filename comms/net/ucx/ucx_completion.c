@@ -22,10 +22,11 @@
 #include "comms/ops/ops.h"
 #include "comms/core/comms.h"
 #include "comms/wait/contention.h"
-#include "comms/core/near.h"
+#include "comms/core/awaited.h"
 #include "comms/wait/hang.h"
 #include "ucx_inside.h"
 #include "comms/wait/wait.h"
+#include "comms/observe/counters.h"
 
 #define POLLS_OVERSUBSCRIBED 64 /* some 30 us */
 #define SLOW_WAIT 100000000	/* ns; other waits measure this in sleeps */
@@ -209,17 +210,17 @@ static void start_flush(struct mark *mark)
 
 static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 {
-	struct hang_answer before = hang_answer;
+	struct comms_awaited before = comms_awaited;
 
 	for (; flushed; flushed = flushed->next_flushed) {
-		hang_answer = (struct hang_answer){"shmem_quiet (or what includes it)", flushed->peer->pe};
+		comms_awaited = (struct comms_awaited){"shmem_quiet (or what includes it)", flushed->peer->pe};
 		ucx_must_succeed(channel_finish(channel, flushed->flushing), "a flush (ucp_ep_flush_nbx)",
 				 flushed->peer->pe);
 		channel_wait(channel, is_acknowledged, &(struct acknowledgement){flushed->peer, flushed->awaited});
 		await_answers(channel, flushed);
 		atomic_store_explicit(&flushed->in_flush, false, memory_order_relaxed);
 	}
-	hang_answer = before;
+	comms_awaited = before;
 }
 
 /*

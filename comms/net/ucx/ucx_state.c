@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "comms/core/futex.h"
+#include "comms/core/awaited.h"
 #include "comms/core/near.h"
 #include "rte/rte.h"
 
@@ -53,9 +54,9 @@ void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
 	if (recorded && near->bytes > 0)
 		snprintf(memory, sizeof memory, ", %zu bytes at %p", near->bytes, near->memory);
 	rte_host(pe, host, sizeof host);
-	rte_die(recorded	       ? near->routine
-		: hang_answer.pe == pe ? hang_answer.routine
-				       : NULL,
+	rte_die(recorded		 ? near->routine
+		: comms_awaited.pe == pe ? comms_awaited.routine
+					 : NULL,
 		"UCX failed in %s to PE %d on host %s%s: %s; %s", what, pe, host, memory, ucs.status_string(status),
 		comms_process_in_words(pe));
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "rte/rte.h"
+#include "comms/ops/buffers.h"
 
 #define FIRST_STREAMS 64 /* a power of two */
 

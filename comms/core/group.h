@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COMMS_TOPOLOGY_GROUP_H
-#define COMMS_TOPOLOGY_GROUP_H
+#ifndef COMMS_CORE_GROUP_H
+#define COMMS_CORE_GROUP_H
 
 #include "comms/core/comms.h"
 
@@ -55,11 +55,5 @@ static inline int comms_group_pe(const struct comms_group *group, int i)
 {
 	return group->members ? group->members[i] : group->start + i * group->stride;
 }
-
-/*
- * The node of each PE of the job, numbered by first PEs; returns the number of nodes. If unknown,
- * each PE is its own node.
- */
-int comms_nodes(int *node_of);
 
 #endif
