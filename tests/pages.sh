@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pages.sh SRCDIR: the files and the functions that CONTRIBUTING, the tour, the pages of protocols and those of decisions name exist,
-# pages wrap at 100 columns, links lead to files and headings that exist, and pages have no word of tests/words.tsv. Fails and
-# names the page and the name or the line where that does not hold. Only what stands between backquotes is a name; a function's has an
-# underscore, and is neither in comments alone nor in tests of the API or of single functions alone. Tables, code that is indented by four
-# blanks, and pages that a program makes ("Made by" in their first lines) may be wider; the README has at most 120 lines.
+# pages.sh SRCDIR: the files and the functions that CONTRIBUTING, the tour, the pages of protocols and those of decisions name exist, a
+# name in front of its file is in that file, pages wrap at 100 columns, links lead to files and headings that exist, and pages have no
+# word of tests/words.tsv. Fails and names the page and the name or the line where that does not hold. Only what stands between
+# backquotes is a name; a function's has an underscore, and is neither in comments alone nor in tests of the API or of single functions
+# alone. Tables, code that is indented by four blanks, and pages that a program makes ("Made by" in their first lines) may be wider; the
+# README has at most 120 lines.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -51,6 +52,45 @@ for page in $pages; do
 	sed "s|^|$page: there is no |" "$work/missing" >&2
 	bad=1
 done
+# PAGE FILE NAME, for each name that stands in front of its file: `name` (`folder/file.c`), `name` and `other` in `folder/file.c`. Of
+# several files behind a name, it is in one.
+# shellcheck disable=SC2086 # names are words
+awk '
+	function is_file(word) { return word ~ /^[a-z_]+\/[A-Za-z0-9_.\/-]+\.(c|h|cc|def)$/ }
+	function pairs_of(text, word, count, i, j, files) {
+		gsub(/[ \n]+/, " ", text)
+		count = split(text, word, "`")
+		for (i = 4; i <= count; i += 2) {
+			if (!is_file(word[i]) || word[i - 1] !~ /^ (in |\()$/) continue
+			files = word[i]
+			for (j = i + 2; j <= count && word[j - 1] ~ /^(,| and| or) $/ && is_file(word[j]); j += 2)
+				files = files "|" word[j]
+			for (j = i - 2; j > 1; j -= 2) {
+				sub(/\(.*/, "", word[j])
+				if (word[j] !~ /^[A-Za-z_][A-Za-z0-9_]*$/) break
+				print FILENAME, files, word[j]
+				if (word[j - 1] !~ /^(,| and| or) $/) break
+			}
+		}
+	}
+	FNR == 1 { pairs_of(paragraph); paragraph = "" }
+	/^ *$/ || /^ *([-*]|[0-9]+\.) / || /^\|/ { pairs_of(paragraph); paragraph = "" }
+	{ paragraph = paragraph "\n" $0 }
+	END { pairs_of(paragraph) }' $pages >"$work/pairs"
+while read -r page files name; do
+	old_ifs=$IFS
+	IFS='|'
+	# shellcheck disable=SC2086 # names are words
+	set -- $files
+	IFS=$old_ifs
+	cat "$@" 2>/dev/null | without_comments >"$work/file"
+	grep -qw -- "$name" "$work/file" && continue
+	# Or a macro there makes it: shmem_##NAME##_wait_until is shmem_long_wait_until.
+	grep -oE '[a-z_]+##[A-Z]+(##[a-z_]+)?' "$work/file" | sed 's/##[A-Z]*#*/[a-z0-9_]+/' | sort -u >"$work/made"
+	echo "$name" | grep -qxEf "$work/made" && continue
+	echo "$page: there is no $name in $files" >&2
+	bad=1
+done <"$work/pairs"
 for page in $(find README.md CONTRIBUTING.md docs softofu -name '*.md' 2>/dev/null | sort); do
 	sed -n 1,5p "$page" | grep -q '^\(<!-- \)\{0,1\}Made by' && continue
 	LC_ALL=C.UTF-8 grep -nE '^.{101}' "$page" | grep -vE '^[0-9]+:(\||    )' >"$work/wide" || continue

@@ -103,6 +103,26 @@ upward()
 	done
 }
 
+@test "a name that a page puts in front of another file than its own is found" {
+	mkdir -p docs
+	echo 'int find_this(void); int and_that(void); #define WORD(NAME) int find_##NAME##_word(void);' >shmem/there.c
+	printf '%s\n' 'int elsewhere_now(void); /* find_this is there */' 'int find_long_word(void);' >shmem/else.c
+	printf '%s\n' '`find_this` and `and_that` (`shmem/there.c`), `elsewhere_now` in' '`shmem/else.c`;' \
+		'`find_this` (`shmem/else.c`, `shmem/there.c`), `find_long_word` (`shmem/there.c`)' >docs/tour.md
+	run sh "$PAGES" .
+	[ "$status" -eq 0 ]
+	for text in '`find_this` (`shmem/else.c`)' '`find_this(word)` in `shmem/else.c`' \
+		'`find_this`, `elsewhere_now` in `shmem/else.c`' '| `find_this` in `shmem/else.c` |'; do
+		echo "$text" >docs/tour.md
+		run sh "$PAGES" .
+		[ "$status" -eq 1 ]
+		[[ $output == *'docs/tour.md: there is no find_this in shmem/else.c'* ]]
+	done
+	echo '`elsewhere_now` (`shmem/there.c`)' >docs/tour.md
+	run sh "$PAGES" .
+	[[ $output == *'there is no elsewhere_now in shmem/there.c'* ]]
+}
+
 @test "lines of pages that are too wide are found, but for tables, code and pages that a program makes" {
 	mkdir -p docs
 	wide=$(printf 'word %.0s' {1..25})
