@@ -2,7 +2,7 @@
 # librtebase: what the library and the tools share.
 
 noinst_LTLIBRARIES += librtebase.la
-librtebase_la_SOURCES = rte/host/command.c rte/host/command.h rte/host/hosts.c rte/host/hosts.h \
+librtebase_la_SOURCES = rte/host/command.c rte/host/command.h rte/host/first_data.h rte/host/hosts.c rte/host/hosts.h \
 	rte/host/pages.c rte/host/pages.h rte/host/ports.c rte/host/ports.h rte/host/slurm_queries.c \
 	rte/host/slurm_queries.h rte/host/torus_cache.c rte/host/torus_cache.h rte/settings.c rte/settings.def \
 	rte/settings.h rte/signal_handlers.c rte/signal_handlers.h rte/text/arguments.c rte/text/arguments.h \

@@ -245,7 +245,7 @@ struct server *server_start(struct job *job)
 	pthread_mutex_init(&server->lock, NULL);
 	server->last = &server->first;
 	server->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	accept_filter_start(server->nspace, job->count);
+	accept_filter_start(server->nspace);
 	status = server->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : initialise(job);
 	if (status == PMIX_SUCCESS)
 		status = register_job(job);

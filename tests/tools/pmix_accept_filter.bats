@@ -62,3 +62,18 @@ END
 	printf '%s\n' "${lines[@]:1}" >others
 	run ! grep -F "${name##*-}" others
 }
+
+@test "the kernel keeps silent connections, but with SHMEM_ACCEPT_FILTER=no" {
+	cat >silent.pl <<'END'
+use IO::Socket::INET;
+my ($port) = grep { defined } map { /^PMIX_SERVER_URI/ && $ENV{$_} =~ /:(\d+)$/ ? $1 : undef } sort keys %ENV;
+my $silent = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) or die "$!\n";
+my $ends = sprintf '0100007F:%04X 0100007F:%04X', $port, $silent->sockport;
+open my $connections, '<', '/proc/net/tcp' or die "$!\n";
+/ $ends (..) / and print "state $1\n" while <$connections>;
+END
+	run -0 "$OSHRUN" -q -n 1 perl silent.pl
+	[ "$output" = 'state 03' ] # SYN_RECV
+	SHMEM_ACCEPT_FILTER=no run -0 "$OSHRUN" -q -n 1 perl silent.pl
+	[ "$output" = 'state 01' ] # ESTABLISHED
+}

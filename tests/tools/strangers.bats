@@ -25,7 +25,7 @@ setup()
 	command -v perl >/dev/null || skip "no perl"
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir greetings
-	COUNT=60 SLOW=10
+	COUNT=60 SLOW=10 ENTER=()
 	if [ "${TEST_LONG:-no}" = yes ]; then
 		COUNT=1000 SLOW=40
 	fi
@@ -59,7 +59,7 @@ begin()
 # come ARGUMENT...: strangers, while the job runs
 come()
 {
-	"$HERE/strangers" "$@" "$RANDOM" greetings "${PORTS[@]}"
+	"${ENTER[@]}" "$HERE/strangers" "$@" "$RANDOM" greetings "${PORTS[@]}"
 	kill -0 "$JOB" || { echo "the job ended: $*"; cat said; return 1; }
 }
 
@@ -108,6 +108,18 @@ everybody_comes()
 	begin 2 UCX_TCP_CONN_NB=y
 	come garbage 20
 	come replayed 20
+	ends_well
+}
+
+@test "a kernel that does not wait for the first data of connections: SYN cookies" {
+	local command='ip link set lo up && echo 2 >/proc/sys/net/ipv4/tcp_syncookies && exec "$@"'
+
+	unshare -n true 2>/dev/null || skip "takes root, for a network of its own"
+	begin 2 unshare -n sh -c "$command" sh
+	ENTER=(nsenter -t "$JOB" -n)
+	come garbage 20
+	come replayed 20
+	come idle 20
 	ends_well
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * comms/net/ucx/ucx_hooks.c, on this program itself, whose slots nobody may write (local.mk links
- * it so).
+ * comms/net/ucx/filter/ucx_hooks.c, on this program itself, whose slots nobody may write (local.mk
+ * links it so).
  */
-#include "comms/net/ucx/ucx_hooks.h"
+#include "comms/net/ucx/filter/ucx_hooks.h"
 
 #include <stdint.h>
 #include <unistd.h>

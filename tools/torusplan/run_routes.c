@@ -65,7 +65,7 @@ static const char *port_of(const struct plan *plan, int place, int direction)
 			       direction);
 }
 
-/* Packets of this type of service take the second cable of a pair (comms/net/ucx/ucx_filter.h). */
+/* Packets of this type of service take the second cable of a pair (comms/net/ucx/ucx_inside.h). */
 #define SECOND_CABLE_TOS "0x08"
 
 /* Does the second cable of a pair leave there in this direction, and is it whole? */

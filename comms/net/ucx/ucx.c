@@ -42,7 +42,6 @@ static void make_main_worker(void)
 	failure_before_worker();
 	ucx.main.worker = ucx_make_worker(UCS_THREAD_MODE_MULTI);
 	ucx_serialize_if_needed(ucx.main.worker);
-	ucx_filter_check();
 	ucx_check(ucp.worker_get_efd(ucx.main.worker, &ucx.event_fd), "ucp_worker_get_efd");
 	failure_after_worker(ucx.listens);
 	ucx_target_start();

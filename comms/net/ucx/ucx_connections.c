@@ -161,9 +161,9 @@ struct ucx_peer *ucx_second_peer(struct comms_peer *peer)
 	pthread_mutex_lock(&ucx.connecting);
 	second = atomic_load_explicit(&first->second, memory_order_relaxed);
 	if (!second) {
-		ucx_filter_second_cable = true;
+		ucx_second_cable = true;
 		second = ucx_connect(&ucx.main, peer);
-		ucx_filter_second_cable = false;
+		ucx_second_cable = false;
 		atomic_store_explicit(&first->second, second, memory_order_release);
 	}
 	pthread_mutex_unlock(&ucx.connecting);

@@ -7,7 +7,7 @@
 #include "comms/ops/ops.h"
 #include "comms/core/network.h"
 #include "ucx_failure.h"
-#include "ucx_filter.h"
+#include "filter/ucx_filter.h"
 #include "ucx_library.h"
 
 /*
@@ -194,6 +194,23 @@ unsigned ucx_work(void);
 #define UCX_MESSAGE_MOST (60 << 10)
 /* Bytes of a long put or get; with UCX's header they fit a segment of 256 KiB. */
 #define UCX_PIECE_MOST (250UL << 10)
+
+static inline unsigned ucx_worker_progress(ucp_worker_h worker)
+{
+	unsigned done;
+
+	ucx_filter_calls++;
+	done = ucp.worker_progress(worker);
+	ucx_filter_calls--;
+	return done;
+}
+
+/*
+ * Connections that this thread makes go by the second cable between two nodes, where routes for
+ * this type of service lead.
+ */
+extern _Thread_local bool ucx_second_cable __attribute__((tls_model("initial-exec")));
+#define UCX_SECOND_CABLE_TOS 0x08
 
 static inline uint64_t ucx_remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
 {

@@ -19,6 +19,7 @@ struct ucx ucx = {
 };
 
 const ucp_request_param_t ucx_plain;
+_Thread_local bool ucx_second_cable __attribute__((tls_model("initial-exec")));
 
 void ucx_check(ucs_status_t status, const char *what)
 {

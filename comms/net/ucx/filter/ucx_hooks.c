@@ -9,7 +9,6 @@
 #include <elf.h>
 #include <link.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,22 +50,26 @@ static bool read_section(struct image *image, const ElfW(Dyn) * entry)
 	return image->symbols && image->names;
 }
 
-static int read_segments(struct dl_phdr_info *library, size_t size, void *argument)
+/* A library begins in memory with the head of its file. */
+static bool read_image(struct image *image, const void *code)
 {
-	struct image *image = argument;
+	const ElfW(Dyn) *section = NULL;
+	const ElfW(Phdr) * segment;
+	Dl_info library;
 
-	(void)size;
-	if (library->dlpi_addr != image->base)
-		return 0;
-	for (int i = 0; i < library->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
-
+	if (!dladdr(code, &library))
+		return false;
+	image->base = (ElfW(Addr))library.dli_fbase;
+	segment = (const void *)(image->base + ((const ElfW(Ehdr) *)library.dli_fbase)->e_phoff);
+	for (int i = 0; i < ((const ElfW(Ehdr) *)library.dli_fbase)->e_phnum; i++, segment++) {
+		if (segment->p_type == PT_DYNAMIC)
+			section = (const void *)(image->base + segment->p_vaddr);
 		if (segment->p_type != PT_GNU_RELRO)
 			continue;
 		image->read_only = image->base + segment->p_vaddr;
 		image->read_only_end = image->read_only + segment->p_memsz;
 	}
-	return 1;
+	return section && read_section(image, section);
 }
 
 static bool write_slot(const struct image *image, ElfW(Addr) slot, const struct hook *hook)
@@ -96,9 +99,8 @@ static int visit_slots(const struct image *image, const struct hook *hook, bool 
 			const ElfW(Rela) *relocation = &image->table[t][i];
 			const ElfW(Sym) *symbol = &image->symbols[ELF64_R_SYM(relocation->r_info)];
 
-			if (ELF64_R_SYM(relocation->r_info) == 0 || strcmp(image->names + symbol->st_name, hook->name))
-				continue;
-			slots += !change || write_slot(image, image->base + relocation->r_offset, hook);
+			if (ELF64_R_SYM(relocation->r_info) && !strcmp(image->names + symbol->st_name, hook->name))
+				slots += !change || write_slot(image, image->base + relocation->r_offset, hook);
 		}
 	}
 	return slots;
@@ -106,20 +108,13 @@ static int visit_slots(const struct image *image, const struct hook *hook, bool 
 
 bool hooks_set(const void *code, const struct hook *hooks, int n)
 {
-	struct link_map *library = NULL;
 	struct image image = {0};
-	Dl_info unused;
 
-	if (!dladdr1(code, &unused, (void **)&library, RTLD_DL_LINKMAP) || !library)
+	if (!read_image(&image, code))
 		return false;
-	image.base = library->l_addr;
-	if (!read_section(&image, library->l_ld) || !dl_iterate_phdr(read_segments, &image))
-		return false;
-	for (int i = 0; i < n; i++)
-		if (visit_slots(&image, &hooks[i], false) == 0)
-			return false;
-	for (int i = 0; i < n; i++)
-		if (visit_slots(&image, &hooks[i], true) == 0)
-			return false;
+	for (int change = 0; change <= 1; change++)
+		for (int i = 0; i < n; i++)
+			if (visit_slots(&image, &hooks[i], change) == 0)
+				return false;
 	return true;
 }
