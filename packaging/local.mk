@@ -70,5 +70,7 @@ EXTRA_DIST += \
 	packaging/expand-exports.awk \
 	packaging/libtorushmem-fortran0.exports \
 	packaging/libtorushmem0.exports \
+	packaging/patches/README.md \
+	packaging/patches/ucx-socket-functions.patch \
 	tests/tools/packages.bats \
 	tests/tools/spack_recipe.py

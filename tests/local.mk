@@ -263,7 +263,8 @@ EXTRA_DIST += \
 	tests/tools/node_shapes.bats \
 	tests/tools/mistake.c \
 	tests/tools/mistakes.bats \
-	tests/tools/besieged.c tests/tools/progs/record.c tests/tools/strangers tests/tools/strangers.bats \
+	tests/tools/besieged.c tests/tools/progs/record.c tests/tools/progs/socket_functions.c \
+	tests/tools/strangers tests/tools/strangers.bats \
 	tests/tools/mismatch.c \
 	tests/tools/mismatches.bats \
 	tests/tools/programs.bats \

@@ -123,6 +123,17 @@ everybody_comes()
 	ends_well
 }
 
+@test "a UCX that takes the functions of the filter by a call" {
+	"${CC:-cc}" -O1 -shared -fPIC -o socket_functions.so "$HERE/progs/socket_functions.c" -ldl
+	begin 2 LD_PRELOAD="$RECORDER $PWD/socket_functions.so" SHMEM_DEBUG=1
+	come garbage 20
+	come replayed 20
+	touch stop
+	wait "$JOB"
+	grep "UCX takes the accept filter's functions by a call" said
+	grep 'nothing is lost in many rounds' said
+}
+
 @test "each connection begins with a greeting of its own" {
 	begin 2
 	ends_well

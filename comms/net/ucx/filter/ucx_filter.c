@@ -16,11 +16,13 @@
  * accept   returns a connection that has proven itself, or EAGAIN
  * connect  sends the greeting when the connection is there, and returns then
  *
- * They are put where UCX calls the C library (ucx_hooks.h). SHMEM_ACCEPT_FILTER=no leaves them out.
- * They are called with UCX's locks held, and do not call UCX.
+ * A UCX with packaging/patches/ucx-socket-functions.patch takes these functions by a call. Into
+ * another UCX they are put where it calls the C library (ucx_hooks.h). SHMEM_ACCEPT_FILTER=no does
+ * neither. The functions are called with UCX's locks held, and do not call UCX.
  */
 #include "ucx_filter.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -143,8 +145,14 @@ static bool set_functions(void)
 		{"connect", (void (*)(void))filtered_connect},
 		{"listen", (void (*)(void))filtered_listen},
 	};
+	void (*set)(__typeof__(filtered_listen) *, __typeof__(filtered_accept) *, __typeof__(filtered_connect) *);
 
-	return hooks_set((const void *)(uintptr_t)ucs.status_string, hooks, sizeof hooks / sizeof hooks[0]);
+	*(void **)&set = dlsym(RTLD_DEFAULT, "ucp_set_socket_functions");
+	if (set) {
+		set(filtered_listen, filtered_accept, filtered_connect);
+		rte_debug("UCX takes the accept filter's functions by a call");
+	}
+	return set || hooks_set((const void *)(uintptr_t)ucs.status_string, hooks, sizeof hooks / sizeof hooks[0]);
 }
 
 static void set_filter_mode(enum filter_mode mode, const char *text)
