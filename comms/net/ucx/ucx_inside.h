@@ -205,13 +205,6 @@ static inline unsigned ucx_worker_progress(ucp_worker_h worker)
 	return done;
 }
 
-/*
- * Connections that this thread makes go by the second cable between two nodes, where routes for
- * this type of service lead.
- */
-extern _Thread_local bool ucx_second_cable __attribute__((tls_model("initial-exec")));
-#define UCX_SECOND_CABLE_TOS 0x08
-
 static inline uint64_t ucx_remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
 {
 	return (uint64_t)(uintptr_t)(peer->base[segment] + offset);

@@ -30,7 +30,7 @@
 #include <sys/random.h>
 
 #include "comms/core/comms.h"
-#include "comms/net/ucx/ucx_inside.h"
+#include "comms/net/ucx/ucx_library.h"
 #include "rte/host/first_data.h"
 #include "rte/rte.h"
 #include "rte/settings.h"

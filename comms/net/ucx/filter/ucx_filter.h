@@ -33,6 +33,13 @@ const char *ucx_filter_text(void);
  */
 extern _Thread_local int ucx_filter_calls __attribute__((tls_model("initial-exec")));
 
+/*
+ * Connections that this thread makes go by the second cable between two nodes, where routes for
+ * this type of service lead.
+ */
+extern _Thread_local bool ucx_second_cable __attribute__((tls_model("initial-exec")));
+#define UCX_SECOND_CABLE_TOS 0x08
+
 /* Are UCX's connections made here? */
 bool ucx_filter_connects(void);
 
