@@ -138,7 +138,9 @@ static int file_of(const char *path)
 	return frame_file_count++;
 }
 
-/* The file of a library that is replaced while it runs has the names only if it was mapped before. */
+/*
+ * The file of a library that is replaced while it runs has the names only if it was mapped before.
+ */
 void frames_keep(const char *path)
 {
 	char *real = realpath(path, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * comms/net/ucx/filter/ucx_greeting.c: SipHash by its authors' vectors; genuine greetings and others;
- * none is accepted twice.
+ * comms/net/ucx/filter/ucx_greeting.c: SipHash by its authors' vectors; genuine greetings and
+ * others; none is accepted twice.
  */
 #include "comms/net/ucx/filter/ucx_greeting.h"
 
