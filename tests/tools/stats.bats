@@ -153,7 +153,7 @@ only()
 	done
 	SHMEM_TRACE=$BATS_TEST_TMPDIR/trace run only 1 SHMEM_TRACE_EVENTS=10 "$BATS_FILE_TMPDIR/counted"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *'SHMEM_TRACE_EVENTS is not the same'* ]]
+	[[ "$output" == *'SHMEM_TRACE_EVENTS differs between this PE and PE'* ]]
 }
 
 @test "one PE; nothing without the setting; a bad value" {

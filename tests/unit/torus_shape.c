@@ -310,7 +310,7 @@ static void check_files(void)
 		{"shape 2x1\nhosts n#\ndead n1 y+\n", -1, "line 3: y+: no cable leaves 1,0 in this direction"},
 		{"shape 2x2\nhost a 0,0\ndead 0,1\n", -1, "line 3: dead 0,1: no host is there"},
 		{"shape 2x2\nhosts n#\nslow 1 n1\n", -1, "line 3: slow 1: not a factor"},
-		{"shape 2x2\nhosts n#\nslow nan n1\n", -1, "line 3: slow nan: not how many"},
+		{"shape 2x2\nhosts n#\nslow nan n1\n", -1, "line 3: slow nan: not a factor"},
 		{"shape 2\nhosts n#\ndead n0\ndead n1\n", -1, "all its hosts are dead"},
 		{"shape 2\nhost a 0\ndead a\nhost b 0\n", -1, "line 4: host b: a is at 0 already"},
 	};
