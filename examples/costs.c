@@ -98,6 +98,7 @@ int main(int argc, char *argv[])
 	if (shmem_n_pes() != 2) {
 		if (shmem_my_pe() == 0)
 			fprintf(stderr, "costs: run it with two PEs, as in oshrun -n 2 ./costs\n");
+		shmem_barrier_all(); /* the line is out before another PE ends the job */
 		shmem_global_exit(2);
 	}
 	latency = median(latency_ns, 1);
