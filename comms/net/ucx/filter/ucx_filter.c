@@ -66,10 +66,7 @@ static int filtered_listen(int fd, int backlog)
 	return is_of_this_job() && !first_data_wait(fd) ? -1 : listen(fd, backlog);
 }
 
-/*
- * Reads no further than the greeting: what follows is for UCX. A process of the job that is refused
- * connects again.
- */
+/* Reads no further than the greeting: what follows is for UCX. */
 static bool has_proven_itself(int fd)
 {
 	struct greeting greeting;
@@ -111,10 +108,7 @@ static void send_greeting(int fd)
 		rte_debug("no greeting could be sent on a connection: %s", strerror(errno));
 }
 
-/*
- * Waits also where UCX_TCP_CONN_NB asks UCX not to wait for connections: nothing may go in front of
- * the greeting.
- */
+/* Waits even if UCX_TCP_CONN_NB=y: nothing may go in front of the greeting. */
 static int filtered_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
 	static const int second = UCX_SECOND_CABLE_TOS;
