@@ -219,7 +219,6 @@ EXTRA_DIST += \
 	tests/distros/packages \
 	tests/distros/page.awk \
 	tests/distros/run \
-	tests/distros/sources.awk \
 	tests/lib/cluster.bash \
 	tests/lib/cxx.bash \
 	tests/lib/bats.sh \

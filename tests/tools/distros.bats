@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/distros: arguments, apt's sources, results and the page made of them. Nothing here makes a root of a release.
+# tests/distros: arguments, results and the page made of them. Nothing here makes a root of a release.
 
 bats_require_minimum_version 1.5.0
 
@@ -22,50 +22,32 @@ refused()
 	[[ "$output" == "tests/distros/run: $sentence"* ]]
 }
 
-# mirrors: what the made-up apt configuration in the folder apt offers
-mirrors()
+# with_machine COMMAND...: with the functions of tests/distros/machine and of tests/distros/inside
+with_machine()
 {
-	mkdir -p apt/sources.list.d apt/apt.conf.d
-	echo "Dir::Etc \"$PWD/apt\";" >apt.conf
-	env -u http_proxy -u https_proxy APT_CONFIG="$PWD/apt.conf" "$distros/run" --mirrors >mirrors || return
-	grep -q " proxy: " mirrors || return
-	grep -v ' proxy: ' mirrors || true
-}
-
-# results NAME LINE...: a file of results; | stands for a tab
-results()
-{
-	mkdir -p results
-	name=$1
-	shift
-	printf '%s\n' "$@" | tr '|' '\t' >"results/$name.tsv"
-}
-
-# row_of PATTERN: the line of the page that has it, without the blanks that do not matter
-row_of()
-{
-	grep -e "$1" results.md | tr -s ' '
+	sed '/^# --- Go ---/,$d' "$distros/inside" >functions
+	sh -c '. "$1/machine"; . ./functions; eval "$2"' machine "$distros" "$*"
 }
 
 @test "--help is a page with all options" {
 	run -0 "$distros/run" --help
 	for option in $(sed -n 's/^\t\(--[a-z |-]*\)).*/\1/p' "$distros/run" | tr -d '|' | tr ' ' '\n' | grep -v '^--$'); do
-		[[ "$output" == *"       $option "* || "$output" == *", $option "* ]] || { echo "$option is missing" && false; }
+		[[ "$output" == *"  $option "* ]] || { echo "$option is missing" && false; }
 	done
-	for step in quickstart api tools sanitizers hosts compilers figures; do
+	for step in quickstart api tools sanitizers hosts compilers packages; do
 		[[ "$output" == *"
-       $step  "* ]]
+  $step  "* ]]
 	done
 }
 
 @test "wrong arguments are refused in one line" {
-	refused "which release?"
+	refused "'': which release?"
 	refused "unknown option '--step'" trixie --step api
 	refused "--steps wants a value" trixie --steps
 	refused "--steps apple: the steps are quickstart api" trixie --steps api,apple
-	refused "a b: names with commas between" trixie --paths 'a b'
+	refused "--paths 'a b' --only '': names with commas between" trixie --paths 'a b'
 	refused "trixie and sid: one release at a time" trixie sid
-	refused "../x: a release is a name such as trixie" ../x
+	refused "'../x': which release?" ../x
 	refused "'true': a command goes with --shell" trixie -- true
 }
 
@@ -78,14 +60,8 @@ another()
 
 @test "processors without virtual machines, and steps that these do not have, are refused" {
 	another
-	refused "trixie-alpha: there is no virtual machine for 'alpha'; the processors are" trixie-alpha
-	refused "--steps hosts: in virtual machines the steps are quickstart api tools" "trixie-$other" --steps api,hosts
-}
-
-# with_machine COMMAND...: with the functions of tests/distros/machine and of tests/distros/inside
-with_machine()
-{
-	sh -c 'distros=$1; shift; command=$1; set -- none; . "$distros/machine"; . "$distros/inside"; eval "$command"' machine "$distros" "$*"
+	refused "trixie-alpha: the processors are" trixie-alpha
+	refused "--steps hosts: the steps are quickstart api tools" "trixie-$other" --steps api,hosts
 }
 
 @test "every virtual machine has a processor, a kernel and a console" {
@@ -126,16 +102,11 @@ local:a64fx" ]
 tofu:a64fx" ]
 	run -0 with_machine "paths=; $lines_of"
 	[ "${#lines[@]}" -eq 4 ]
-	mkdir -p inside
-	printf 'api\tlocal:a64fx\t1\n' >inside/rows
-	run -0 with_machine "here=inside foreign=arm64 unknown=no paths=local,a64fx,local:a64fx,api,local:max; find_unknown; echo \$unknown"
-	[ "$output" = "  --paths local:max: no line of these steps has this name here
-yes" ]
 }
 
 @test "the words of a command reach the shell of a virtual machine as they are" {
-	run -0 with_machine "quoted echo 'two words' \"it's\" '\$HOME' ''"
-	eval "set -- $output"
+	run -0 with_machine "foreign=arm64 here=. machines=max paths=; boot() { echo 0 >ended; }; shell_in_machine echo 'two words' \"it's\" '\$HOME' ''"
+	eval "set -- $(cat command)"
 	[ "$#" -eq 5 ] && [ "$2" = 'two words' ] && [ "$3" = "it's" ] && [ "$4" = "\$HOME" ] && [ -z "$5" ]
 }
 
@@ -170,129 +141,42 @@ Kernel panic" ]
 		chmod +x bin/id
 		PATH=$PWD/bin:$PATH
 	fi
-	refused "a root and namespaces are made by root only" trixie --cache "$PWD/cache"
+	refused "only root makes a root" trixie --cache "$PWD/cache"
 	[ ! -e cache ]
 }
 
-@test "apt's one-line sources" {
-	command -v apt-config >/dev/null || skip "no apt"
-	mkdir -p apt/sources.list.d apt/apt.conf.d
-	cat >apt/sources.list <<'END'
-# deb http://commented.example/debian bookworm main
-deb-src http://sources.example/debian bookworm main
-deb [arch=amd64 signed-by=/usr/share/keyrings/other.gpg] https://other.example/apt bookworm main # a comment
-deb [ trusted=yes ] cdrom:[Debian 12]/ bookworm main
-deb http://mirror.example/debian/ bookworm main contrib
-deb http://mirror.example/debian/ bookworm-updates main
-deb [ signed-by=/usr/share/keyrings/third.gpg ] http://third.example/debian bookworm main
-END
-	echo 'deb http://part.example/debian bookworm main' >apt/sources.list.d/part.list
-	echo 'deb http://disabled.example/debian bookworm main' >apt/sources.list.d/part.list.save
-	run -0 mirrors
-	[ "$output" = "http://mirror.example/debian -
-http://third.example/debian /usr/share/keyrings/third.gpg
-http://part.example/debian -
-https://other.example/apt /usr/share/keyrings/other.gpg" ]
+# results NAME LINE...: a file of results in a tree of its own; | stands for a tab
+results()
+{
+	[ -e tree/tests/distros/run ] || { mkdir -p tree/docs/platforms tree/tests && cp -r "$distros" tree/tests; }
+	name=$1
+	shift
+	printf '%s\n' "$@" | tr '|' '\t' >"tree/docs/platforms/$name.tsv"
 }
 
-@test "apt's deb822 sources" {
-	command -v apt-config >/dev/null || skip "no apt"
-	mkdir -p apt/sources.list.d apt/apt.conf.d
-	cat >apt/sources.list.d/debian.sources <<'END'
-# The system's own
-Types: deb deb-src
-# where it comes from
-URIs: http://first.example/debian
- http://second.example/debian/
-Suites: bookworm bookworm-updates
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-
-Types: deb
-URIs: http://off.example/debian
-Suites: bookworm
-Components: main
-Enabled: no
-
-Types: deb-src
-URIs: http://sources.example/debian
-Suites: bookworm
-Components: main
-
-
-types: deb
-uris: https://key.example/debian
-suites: bookworm
-components: main
-signed-by:
- -----BEGIN PGP PUBLIC KEY BLOCK-----
- .
- mQINBF
- -----END PGP PUBLIC KEY BLOCK-----
-END
-	run -0 mirrors
-	[ "$output" = "http://first.example/debian /usr/share/keyrings/debian-archive-keyring.gpg
-http://second.example/debian /usr/share/keyrings/debian-archive-keyring.gpg
-https://key.example/debian -" ]
-}
-
-@test "apt's lists of mirrors, and no source at all" {
-	command -v apt-config >/dev/null || skip "no apt"
-	run -0 mirrors
-	[ -z "$output" ]
-	printf '# mirrors\nhttps://listed.example/debian/\tpriority:1\nhttp://next.example/debian\n' >mirrors.list
-	echo "deb mirror+file:$PWD/mirrors.list bookworm main" >apt/sources.list
-	run -0 mirrors
-	[ "$output" = "https://listed.example/debian -" ]
-}
-
-@test "apt's proxies: set, of https alone, found by a program, none" {
-	command -v apt-config >/dev/null || skip "no apt"
-	proxies()
-	{
-		mkdir -p apt/sources.list.d apt/apt.conf.d
-		printf '%s\n' "Dir::Etc \"$PWD/apt\";" "$@" >apt.conf
-		env http_proxy=http://environment:1 APT_CONFIG="$PWD/apt.conf" "$distros/run" --mirrors | grep ' proxy: '
-	}
-	run -0 proxies 'Acquire::http::Proxy "http://cache:3142";'
-	[ "$output" = "http proxy: http://cache:3142
-https proxy: http://cache:3142" ]
-	run -0 proxies 'Acquire::http::Proxy "http://cache:3142";' 'Acquire::https::Proxy "DIRECT";'
-	[ "$output" = "http proxy: http://cache:3142
-https proxy: none" ]
-	printf '#!/bin/sh\necho http://found:8080\n' >detect
-	chmod +x detect
-	run -0 proxies "Acquire::http::Proxy-Auto-Detect \"$PWD/detect\";"
-	[ "${lines[0]}" = "http proxy: http://found:8080" ]
-	run -0 proxies 'Acquire::http::Proxy "DIRECT";'
-	[ "${lines[0]}" = "http proxy: none" ]
-	run -0 proxies
-	[ "${lines[0]}" = "http proxy: http://environment:1" ]
+# row_of PATTERN: the line of the page that has it, without the blanks that do not matter
+row_of()
+{
+	grep -e "$1" tree/docs/platforms.md | tr -s ' '
 }
 
 @test "--page: a table of all releases by age, and a section for each" {
 	results trixie 'version|Debian|Debian GNU/Linux 13 (trixie)' 'version|glibc|2.41' 'version|UCX|1.18.1' 'version|PMIx|5.0.7' \
 		'api|local|202|0|0|100|2026-01-02|abc|' 'api|ucx-tcp|40|2|1|90|2026-01-03|abd+|' \
-		'compilers|gcc-14|60|0|0|50|2026-01-02|abc|0 warnings' \
-		'figures|hello|20.00|ms|10.00|2.00|2026-01-02|abc' 'figures|get8/inside|9.00|us|8.00|1.12|2026-01-02|abc'
+		'compilers|gcc-14|60|0|0|50|2026-01-02|abc|0 warnings'
 	results bookworm 'version|Debian|Debian GNU/Linux 12 (bookworm)' 'version|glibc|2.36' 'version|UCX|1.13.1' \
 		'quickstart|stencil|1|0|0|60|2026-01-04|abc|'
 	results sid 'version|glibc|2.42' 'hosts|slurm4|0|1|0|7|2026-01-05|abc|ended with status 2 and no result'
-	run -0 "$distros/run" --page --results results
-	[ "$(sed -n 's/^## \([a-z]*\):.*/\1/p' results.md | paste -s -d ' ')" = "bookworm trixie sid" ]
+	printf 'What this is.\n\n| release | old\nold\n' >tree/docs/platforms.md
+	run -0 tree/tests/distros/run --page
+	[ "$(head -n 1 tree/docs/platforms.md)" = "What this is." ]
+	! grep -q old tree/docs/platforms.md
+	[ "$(sed -n 's/^## \([a-z]*\):.*/\1/p' tree/docs/platforms.md | paste -s -d ' ')" = "bookworm trixie sid" ]
 	[ "$(row_of '^| \[trixie\]')" = "| [trixie](#trixie-debian-gnulinux-13-trixie) | 1.18.1 | 5.0.7 | | – | 242, **2 failed** | – | – | – | 60 | – | 2026-01-02 to 2026-01-03 |" ]
 	[ "$(row_of '^| \[bookworm\]')" = "| [bookworm](#bookworm-debian-gnulinux-12-bookworm) | 1.13.1 | | | 1 | – | – | – | – | – | – | 2026-01-04 |" ]
 	[[ "$(row_of '^| \[sid\]')" == *"| – | – | – | – | 0, **1 failed** | – | – | 2026-01-05 |" ]]
 	[ "$(row_of '^| api | ucx-tcp')" = "| api | ucx-tcp | 40 | **2** | 1 | 90 | 2026-01-03 | abd+ | |" ]
 	[ "$(row_of '^| compilers')" = "| compilers | gcc-14 | 60 | 0 | 0 | 50 | 2026-01-02 | abc | 0 warnings |" ]
-	[ "$(row_of '^| hello')" = "| hello | 20.00 ms | 10.00 ms | 2.00 | **1.5** | 2026-01-02 | abc |" ]
-	[[ "$(row_of '^| get8/inside')" == *"| 1.12 | 1.25 |"* ]]
-	[ "$(row_of '^Not run' | tail -n 2 | head -n 1)" = "Not run: quickstart, tools, sanitizers, hosts, packages." ]
-}
-
-@test "--page without results says what to do" {
-	refused "--page: no results in $PWD/nothing; run tests/distros/run trixie" --page --results "$PWD/nothing"
-	[ ! -e nothing.md ]
 }
 
 # record ROW...: what a run that had these results leaves of those recorded
@@ -304,23 +188,18 @@ record()
 		sed -n '/^record_results()/,/^}/p' "$distros/run"
 		echo 'make_page() { :; }; record_results'
 	} >record.sh
-	only='' work=work results=results platform=trixie sh record.sh
+	only='' work=work top=tree platform=trixie sh record.sh
 }
 
-@test "a run replaces the lines of what it ran, and all lines of a step that it ran as a whole" {
-	results trixie 'api|local|1|1|0|1|d|s|' 'api|gone|1|0|0|1|d|s|' 'tools|tools|3|0|0|1|d|s|' 'version|UCX|1.0'
-	record 'version|UCX|2.0' 'whole|version' 'api|local|2|0|0|1|d|s|'
-	[ "$(tr '\t' '|' <results/trixie.tsv)" = 'api|gone|1|0|0|1|d|s|
-tools|tools|3|0|0|1|d|s|
+@test "a run replaces the lines of what it ran" {
+	results trixie 'api|local|1|1|0|1|d|s|' 'api|other|1|0|0|1|d|s|' 'version|UCX|1.0'
+	record 'version|UCX|2.0' 'api|local|2|0|0|1|d|s|'
+	[ "$(tr '\t' '|' <tree/docs/platforms/trixie.tsv)" = 'api|other|1|0|0|1|d|s|
 version|UCX|2.0
 api|local|2|0|0|1|d|s|' ]
-	record 'api|local|5|0|0|1|d|s|' 'whole|api'
-	[ "$(tr '\t' '|' <results/trixie.tsv)" = 'tools|tools|3|0|0|1|d|s|
-version|UCX|2.0
-api|local|5|0|0|1|d|s|' ]
-	rm results/trixie.tsv
+	rm tree/docs/platforms/trixie.tsv
 	record 'api|local|5|0|0|1|d|s|'
-	[ "$(cut -f 3 results/trixie.tsv)" = 5 ]
+	[ "$(cut -f 3 tree/docs/platforms/trixie.tsv)" = 5 ]
 }
 
 # line_of STEP NAME LOG: what tests/distros/inside makes of a tests/run that printed this; then its rows and failures
@@ -330,8 +209,7 @@ line_of()
 	mkdir -p inside/logs inside/source/tests
 	printf 'echo "$*" >asked\ncat said\nexit 1\n' >inside/source/tests/run
 	printf '%s\n' "$3" >said
-	sh -c 'distros=$1 step=$2 name=$3; set -- none; . "$distros/inside"; here=$PWD/inside source=$here/source source_name=abc
-		only=a,b; tests_of "$step" "$name" "a remark" build --kinds api' line "$distros" "$1" "$2"
+	with_machine "here=inside source=inside/source source_name=abc paths= only=a,b warnings='a remark'; tests_of $1 $2 build --kinds api"
 	cut -f 1-5,8- inside/rows | tr '\t' '|'
 	[ ! -e inside/failures ] || cat inside/failures
 }
@@ -343,10 +221,10 @@ not ok 2 channels ucx-tcp 2 PEs 3.00s: exit code 1, expected 0
 not ok 3 channels ucx-tcp 3 PEs: stopped after 60.00s, its time limit
 not ok 4 nothing-left these are still there:
 1 passed, 3 failed'
-	[[ "${lines[0]}" == "  api "*"ucx-tcp "*" 1 passed,   3 failed "*" s  a remark" ]]
+	[[ "${lines[0]}" == "  api "*"ucx-tcp "*" 1 passed,   3 failed, 0 skipped "*" s  a remark" ]]
 	[ "${lines[1]}" = "api|ucx-tcp|1|3|0|abc|a remark" ]
 	[ "$(cat asked)" = "--build build --kinds api --only a,b" ]
-	[ "${lines[2]}" = "api ucx-tcp " ] && [ "${lines[3]}" = "api ucx-tcp channels" ] && [ "${#lines[@]}" -eq 4 ]
+	[ "${lines[2]}" = "api ucx-tcp channels" ] && [ "${lines[3]}" = "api ucx-tcp nothing-left" ] && [ "${#lines[@]}" -eq 4 ]
 	run -0 line_of tools tools 'not ok 7 oshrun: ends with the status of its program 0.12s
 8 passed, 1 failed, 10 skipped'
 	[ "${lines[1]}" = "tools|tools|8|1|10|abc|a remark" ]
@@ -355,63 +233,48 @@ not ok 4 nothing-left these are still there:
 	[ "${lines[1]}" = "api|local|5|0|0|abc|a remark" ] && [ "${#lines[@]}" -eq 2 ]
 }
 
-@test "figures are read as tests/cluster/figures prints them" {
-	sed -n '/^beside()/,/^}/p' "$distros/../cluster/figures" >figures.sh
-	printf '%s\n' 'yardstick:hello 10 ms' 'hello 15 ms' 'hello 14 ms' 'hello 40 ms' 'yardstick:get8 8 us' 'get8/inside 10.00 us' \
-		'contact 3 ms' >all
-	echo 'beside all "bare PMIx"' >>figures.sh
-	sh figures.sh >said
-	grep -q '^contact' said
-	run -0 sh -c 'distros=$1; set -- none; . "$distros/inside"; figures_in said' figures "$distros"
-	[ "$output" = "get8/inside 10.00 us 8.00 1.25
-hello 15.00 ms 10.00 1.50" ]
-}
-
 @test "a command without a result has failed" {
 	run -0 line_of sanitizers asan 'make: *** No rule'
-	[ "${lines[1]}" = "sanitizers|asan|0|1|0|abc|ended with status 1 and no result" ]
+	[ "${lines[1]}" = "sanitizers|asan|0|1|0|abc|ended without a result" ]
 	[ "${lines[2]}" = "sanitizers asan" ]
 }
 
 # A root with a few programs of this machine, and a command that enters it as tests/distros/run does.
 make_small_root()
 {
-	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	command -v ip >/dev/null && unshare --mount --net --pid --fork true 2>/dev/null || skip "needs ip and the right to make namespaces"
-	mkdir -p root work/tmp work/source root/dev root/etc root/proc root/sys root/tmp root/run root/root root/var/tmp root/mnt root/torushmem
-	for program in sh env umount ip ls cat touch sleep hostname; do
+	[ "$(id -u)" -eq 0 ] && command -v bwrap >/dev/null && bwrap --ro-bind / / --unshare-net true || skip "needs root, bwrap and namespaces"
+	mkdir -p root/torushmem root/usr root/bin work/tmp
+	for program in sh env ip ls cat touch sleep hostname mount; do
 		for file in "$(command -v "$program")" $(ldd "$(command -v "$program")" | grep -o '/[^ ]*'); do
 			mkdir -p "root${file%/*}"
 			cp -L "$file" "root$file"
 		done
 	done
-	mkdir -p root/bin root/usr/bin
+	mkdir -p root/usr/bin root/dev root/proc root/sys root/tmp root/run root/root root/var/tmp root/etc
 	cp -Ln root/usr/bin/* root/bin/* root/bin 2>/dev/null || true
-	cp -Ln root/bin/* root/usr/bin 2>/dev/null || true
-	cp "$distros/inside" "$distros/machine" "$distros/packages" work
-	echo "foreign=" >work/request
+	printf 'shift\n"$@"\n' >work/inside
+	{
+		sed -n '/^enter()/,/^}/p' "$distros/run"
+		echo 'enter offline root shell "$@"'
+	} >enter.sh
 }
 
 enter_small_root()
 {
-	setpriv --pdeathsig KILL unshare --fork --pid --kill-child --mount --uts --ipc --propagation private --net \
-		sh "$distros/inside" enter "$PWD/root" "$PWD/work" small readonly shell "$@"
+	exec env work="$PWD/work" platform=small sh enter.sh "$@"
 }
 
 @test "a root has its own network, processes, name, /dev/shm and /tmp, and is read-only" {
 	make_small_root
 	# shellcheck disable=SC2016 # for the shell in there
-	run -0 enter_small_root sh -c 'hostname; echo "process $$"; ls /mnt /dev/shm /tmp /run; ip -o link | while read -r _ name rest; do echo "$name $rest"; done
-		touch /dev/shm/a /tmp/a /run/a /var/tmp/a && echo written; touch /etc/a 2>/dev/null || echo "read-only"; cat /etc/hosts; echo said >&2'
+	run -0 enter_small_root sh -c 'hostname; ls /dev/shm /tmp /run; ip -o link | while read -r _ name rest; do echo "$name $rest"; done
+		touch /dev/shm/a /tmp/a /run/a /var/tmp/a && echo written; touch /etc/a 2>/dev/null || echo "read-only"; echo /proc/[0-9]*'
 	echo "$output"
 	[[ "$output" == "small
-process "* && "$output" == *"
+"*"lo: "*LOOPBACK,UP*"
 written
 read-only
-127.0.0.1 localhost small
-"* ]]
-	[ "$(grep -c LOOPBACK <<<"$output")" -eq 1 ] && [[ "$output" == *LOOPBACK,UP* ]]
-	[ "$(grep -c '<.*UP' <<<"$output")" -eq 1 ]
+/proc/1 /proc/2 /proc/3" ]]
 	[ ! -e /dev/shm/a ] && [ -e work/tmp/a ] && [ ! -e root/etc/a ]
 	! grep -F "$PWD" /proc/self/mounts
 }
