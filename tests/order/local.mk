@@ -26,7 +26,7 @@ tests_order_scenarios_LDFLAGS = $(AM_LDFLAGS)
 tests_order_scenarios_LDADD = tests/order/libexplore.a libtorusthink.la librtebase.la
 if WITH_SOFTOFU
 tests_order_scenarios_SOURCES += tests/order/tofu.c $(libtofucom_la_SOURCES) $(SOFTOFU_NET_SOURCES)
-tests_order_scenarios_LDADD += libsoftofugrid.la
+tests_order_scenarios_LDADD += libsoftofugrid.la $(ZLIB_LIBS)
 endif
 tests_order_scenarios_LDADD += $(PMIX_LIBS) -lm
 # The link without -fsanitize=thread, which would bring the sanitizer's own library.
