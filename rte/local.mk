@@ -15,4 +15,4 @@ libtorushmem_la_SOURCES += rte/clock.h rte/crash/backtrace.c rte/crash/backtrace
 	rte/crash/crash.c rte/crash/crash_report.c rte/crash/crash_report.h rte/crash/frames.c \
 	rte/crash/frames.h rte/crash/source_lines.c rte/host/node.c rte/pmix/pmix.c rte/pmix/pmix_client.h \
 	rte/pmix/pmix_exchange.c rte/pmix/pmix_nodes.c rte/pmix/pmix_notify.c rte/pmix/pmix_state.c \
-	rte/rte.h rte/text/caller.c rte/text/caller.h rte/text/messages.c rte/threads.c
+	rte/rte.h rte/text/routine_names.h rte/text/messages.c rte/threads.c

@@ -178,9 +178,10 @@ int rte_start_thread(pthread_t *thread, void *(*run)(void *));
 /*
  * Installs handlers for the signals that end the process: they report the PE, the routine that it
  * was in, and the calls that led there (SHMEM_BACKTRACE). After that they call the handlers that
- * the program has installed before; handlers that it installs later replace them.
+ * the program has installed before; handlers that it installs later replace them. routine is named
+ * in complaints about the setting.
  */
-void rte_crash_start(void);
+void rte_crash_start(const char *routine);
 void rte_crash_stop(void);
 
 /*

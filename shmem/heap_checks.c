@@ -13,7 +13,7 @@
 
 #include "api.h"
 #include "block_table.h"
-#include "rte/text/caller.h"
+#include "caller.h"
 
 static struct {
 	pthread_mutex_t lock; /* other threads may put during an allocation */

@@ -68,7 +68,7 @@ static void start_library(const char *routine)
 		on_exit(note_exit_status, NULL);
 	library.pid = getpid();
 	/* Before all steps that may crash, after the PE number that its reports name. */
-	rte_crash_start();
+	rte_crash_start(routine);
 	/* The choice of networks and waits depends on it. */
 	comms.threads = api_threads_at_once();
 	/* Connections fill it in, and comms_start makes the first one. */

@@ -3,7 +3,7 @@
 # The standard, a file for each chapter.
 libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/alltoall.c \
 	shmem/alltoall_links.c shmem/amo.c shmem/api.h shmem/block_table.c shmem/block_table.h \
-	shmem/blocks.c shmem/blocks.h shmem/broadcast.c shmem/checks.c shmem/collectives.c \
+	shmem/blocks.c shmem/blocks.h shmem/broadcast.c shmem/caller.c shmem/caller.h shmem/checks.c shmem/collectives.c \
 	shmem/collectives.h shmem/contexts.c shmem/gather.c shmem/gather.h shmem/gather_lines.c \
 	shmem/gather_trees.c shmem/heap.c shmem/heap_checks.c shmem/heap_checks.h shmem/info.c \
 	shmem/init.c shmem/inline.c shmem/locks.c shmem/operators.c shmem/operators.h shmem/order.c \

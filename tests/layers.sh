@@ -26,6 +26,11 @@ forbid comms 'shmem/|pshmem\.h|shmem\.h|pmix|\.\./'
 forbid shmem 'ucp/|uct/|ucs/|utofu|jtofu|rdma/f|pmix|comms/net/|\.\./'
 # comms/torus is computation alone: no bytes move there, no clock is read, no file is opened.
 forbid_but comms/torus 'comms/|rte/|shmem|pmix|ucp/|uct/|\.\./|time\.h|sys/|unistd\.h|fcntl\.h' '"comms/torus/'
+# rte knows no routine of the interfaces above: it prints the names that shmem/caller.c hands down. The launcher has pages about them.
+if grep -rnE --exclude-dir=oshrun --include='*.[ch]' '"(p?shmemx?_|start_pes|[^" ]*fortran)' rte; then
+	echo "layers: rte must not name that" >&2
+	bad=1
+fi
 # The library of a network is known to the folder of that network, and to no other room; a network knows no other network.
 forbid_but comms 'ucp/|uct/|ucs/' '^comms/net/ucx/'
 forbid_but comms 'utofu|jtofu' '^comms/net/tofu/'

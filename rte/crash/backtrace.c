@@ -5,6 +5,8 @@
 #include <link.h>
 #include <string.h>
 
+#include "rte/text/routine_names.h"
+
 /* Frames from backtrace_take to the handler, the return from the handler included. */
 enum { OWN_FRAMES = 4 };
 
@@ -85,15 +87,13 @@ static const char *whole_name(const char *name)
 
 const char *backtrace_routine_at(const struct frame *frame)
 {
-	static const char *const routine_prefixes[] = {"shmem_", "shmemx_", "start_pes"};
 	const char *name = backtrace_in_library(frame) ? frame->function : NULL;
 
 	if (name && name[0] == 'p')
 		name++;
-	for (int i = 0; name && i < 3; i++)
-		if (!strncmp(name, routine_prefixes[i], strlen(routine_prefixes[i])))
-			return whole_name(name);
-	return NULL;
+	if (!name || !rte_routine_names.is_routine || !rte_routine_names.is_routine(name))
+		return NULL;
+	return whole_name(name);
 }
 
 const char *backtrace_routine(const struct frame *frames, int n)

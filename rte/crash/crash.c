@@ -152,13 +152,13 @@ static void set_signal_stack(void)
 		sigaltstack(&(stack_t){.ss_sp = signal_stack, .ss_size = STACK_BYTES}, NULL);
 }
 
-void rte_crash_start(void)
+void rte_crash_start(const char *routine)
 {
 	struct sigaction action = {.sa_sigaction = handle_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	bool wanted, speaker;
 
 	if (!setting_bool(SETTING_BACKTRACE, &wanted))
-		rte_die_together("shmem_init", "SHMEM_BACKTRACE=%s: give yes or no", setting_text(SETTING_BACKTRACE));
+		rte_die_together(routine, "SHMEM_BACKTRACE=%s: give yes or no", setting_text(SETTING_BACKTRACE));
 	if (!wanted)
 		return;
 	crash.pid = getpid();

@@ -6,9 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "caller.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "routine_names.h"
+
+struct rte_routine_names rte_routine_names;
 
 /* Known from the launcher even before rte_init and after rte_finalize. */
 static int my_number(void)
@@ -24,9 +26,10 @@ static void write_line(const char *routine, const char *format, va_list argument
 	char line[1024], name[128];
 	int length = snprintf(line, sizeof line, "torushmem: PE %d: ", my_number()), more;
 
+	if (routine && rte_routine_names.to_print)
+		routine = rte_routine_names.to_print(routine, name, sizeof name);
 	if (routine)
-		length += snprintf(line + length, sizeof line - (size_t)length,
-				   "%s: ", caller_name(routine, name, sizeof name));
+		length += snprintf(line + length, sizeof line - (size_t)length, "%s: ", routine);
 	more = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
 	length += more;
 	if (length > (int)sizeof line - 2)

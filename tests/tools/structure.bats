@@ -89,6 +89,20 @@ upward()
 	upward rte/oshrun/server.c softofu/nic/vcq.h
 }
 
+@test "names of routines in rte are found" {
+	mkdir -p rte/text rte/oshrun
+	echo '/* shmem_put */ const char *text = "SHMEM_DEBUG: ";' >rte/text/names.c
+	echo 'const char *name = "shmem_init";' >rte/oshrun/main.c
+	run sh "$LAYERS" .
+	[ "$status" -eq 0 ]
+	for name in shmem_put pshmem_ shmemx_ libtorushmem_fortran.; do
+		echo "const char *name = \"$name\";" >rte/text/names.c
+		run sh "$LAYERS" .
+		[ "$status" -eq 1 ]
+		[[ $output == *rte/text/names.c:1:* ]]
+	done
+}
+
 @test "files and functions that a page names and that are not there are found" {
 	mkdir -p docs/decisions
 	echo 'int find_this(void);' >shmem/there.c

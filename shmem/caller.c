@@ -4,8 +4,11 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "rte/text/routine_names.h"
 
 enum { CALLER_FRAMES = 24 };
 static const char caller_library[] = "libtorushmem_fortran.", caller_prefix[] = "torushmemf_";
@@ -73,4 +76,22 @@ const char *caller_name(const char *routine, char *buffer, size_t size)
 		return buffer;
 	}
 	return strncmp(routine, "pshmem_", 7) ? routine : routine + 1;
+}
+
+/* Called by a handler of signals. */
+static bool is_routine(const char *symbol)
+{
+	static const char *const prefixes[] = {"shmem_", "shmemx_", "start_pes"};
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+		if (!strncmp(symbol, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* Messages of calls before shmem_init name the routine, too. */
+__attribute__((constructor)) static void caller_hand_names_down(void)
+{
+	rte_routine_names.to_print = caller_name;
+	rte_routine_names.is_routine = is_routine;
 }
