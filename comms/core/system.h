@@ -46,7 +46,7 @@ struct comms_counter_barrier {
  * barrier in shmem_finalize.
  */
 enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };
-#define COMMS_TOFU_GATES 24
+#define COMMS_NETWORK_WORDS 48
 #define COMMS_BUFFERS 256 /* most registered buffers of a PE */
 #define COMMS_EVENTS_BYTES (256UL << 10)
 #define COMMS_PLAN_BYTES (16UL << 20)
@@ -60,8 +60,8 @@ struct comms_slot {
 	struct comms_counter_barrier node_barrier[COMMS_NODE_BARRIERS];
 	/* By tier and round: the last epoch received. */
 	_Alignas(64) _Atomic uint64_t received[2][32];
-	/* Barrier gates: see tofu_gates.c. */
-	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES];
+	/* For a network that synchronises groups. Zero when the slot gets a group. */
+	_Atomic uint64_t network[COMMS_NETWORK_WORDS];
 	/* For the collectives of the layer above. */
 	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES];
 	_Alignas(4096) char torus[COMMS_TORUS_BYTES]; /* for collectives of the layer above */

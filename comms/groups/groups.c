@@ -334,8 +334,7 @@ void comms_slot_clear(int slot)
 	struct comms_slot *mine = &comms.system->slot[slot];
 
 	memset(&mine->received, 0, sizeof mine->received);
-	memset(&mine->gates, 0, sizeof mine->gates);
-	memset(&mine->gate_votes, 0, sizeof mine->gate_votes);
+	memset(&mine->network, 0, sizeof mine->network);
 }
 
 bool comms_can_reduce_in_network(void)

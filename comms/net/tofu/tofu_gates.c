@@ -25,7 +25,9 @@
 #include "rte/rte.h"
 #include "comms/ops/notify.h"
 
-enum { START, FOLD, STAGE, GATES = COMMS_TOFU_GATES };
+enum { START, FOLD, STAGE, GATES = COMMS_NETWORK_WORDS / 2 };
+/* Of the words of a slot, the first are the identifiers of gates, and the votes follow. */
+enum { VOTES = GATES };
 enum { FOR = 1, AGAINST };
 enum { BARRIERS = 3 }; /* that a team first has without gates */
 static const char routine[] = "the barrier of a team";
@@ -81,7 +83,7 @@ static bool agree_on_gates(const struct comms_group *group, bool mine)
 	int round = 0;
 
 	for (int step = 1; step < group->size; step = step < group->size - step ? 2 * step : group->size, round++) {
-		_Atomic uint64_t *received = &comms.system->slot[group->slot].gate_votes[round];
+		_Atomic uint64_t *received = &comms.system->slot[group->slot].network[VOTES + round];
 
 		comms_notify(received, vote, comms_group_pe(group, (group->me + step) % group->size), routine);
 		COMMS_WAIT(received, atomic_load_explicit(received, memory_order_acquire) != 0);
@@ -95,7 +97,7 @@ static utofu_vbg_id_t gate_of_member(const struct comms_group *group, int member
 {
 	uint64_t id;
 
-	comms_get(&id, plain_word(&comms.system->slot[group->slot].gates[gate]), sizeof id,
+	comms_get(&id, plain_word(&comms.system->slot[group->slot].network[gate]), sizeof id,
 		  comms_group_pe(group, member), routine);
 	return id;
 }
@@ -164,7 +166,7 @@ static void join_gates(const struct comms_group *group, struct gates *gates)
 	bool got = allocate_gates(group, gates);
 
 	for (int i = 0; got && i < gates->count; i++)
-		atomic_store_explicit(&comms.system->slot[group->slot].gates[i], gates->own[i], memory_order_seq_cst);
+		atomic_store_explicit(&comms.system->slot[group->slot].network[i], gates->own[i], memory_order_seq_cst);
 	if (!got)
 		gates->count = 0;
 	if (!agree_on_gates(group, got)) {
