@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# run: beside
 # Fortran: oshfort, programs of OpenSHMEM 1.3 on each path, mistakes that the compiler finds, and messages that name the routine.
+# Not beside other files: make install in one of them links the Fortran library again, in its place.
 
 setup_file()
 {
