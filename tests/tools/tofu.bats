@@ -93,7 +93,7 @@ mpi()
 
 @test "no map, or no library: one line where SHMEM_PATHS names tofu, another path where it does not" {
 	SHMEM_PATHS=tofu on 2 ./where
-	ends "torushmem: PE 0: shmem_init: SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are"
+	ends "torushmem: PE 0: shmem_init: SHMEM_PATHS names tofu, and the launcher does not publish the PEs' places in a Tofu network"
 	[ "${#lines[@]}" -eq 1 ]
 	mkdir alone
 	cp "$TOP_BUILDDIR"/.libs/libtorushmem.so* alone
