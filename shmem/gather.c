@@ -39,7 +39,7 @@ struct torus_gathering_run gather_next_run(const struct comms_levels *levels, co
 	return run;
 }
 
-/* After the round of 1, 2, 4, ... the leader has the blocks of so many nodes from its own on. */
+/* Before a round, the leader has the blocks of `have` consecutive nodes, its own first. */
 static void exchange_in_rounds(const struct set *set, const struct set *leaders, const struct layout *layout,
 			       char *dest)
 {

@@ -196,11 +196,7 @@ static inline struct comms_peer *comms_peer(int pe)
 	return atomic_load_explicit(&comms.peers[pe], memory_order_acquire);
 }
 
-/*
- * Where this process loads and stores [address, address + bytes) of a PE. NULL: it cannot, or the
- * first contact is still to come. The routines below then find out, and report wrong arguments
- * under the routine's name.
- */
+/* Where this process loads and stores bytes at an offset of a segment. NULL: it cannot. */
 COMMS_INLINE void *comms_within(bool checked, const struct comms_reach *reach, size_t offset, size_t bytes)
 {
 	char *there = reach->base + offset;
@@ -213,8 +209,9 @@ COMMS_INLINE void *comms_within(bool checked, const struct comms_reach *reach, s
 }
 
 /*
- * The same without checks: the caller knows that the PE is valid and that all bytes are in one
- * segment.
+ * Where this process loads and stores [address, address + bytes) of a PE. NULL: it cannot, or the
+ * first contact is still to come. The caller then finds out, and reports wrong arguments under the
+ * routine's name. checked is false if the PE is valid and all bytes are in one segment.
  */
 COMMS_INLINE void *comms_reach_among(bool checked, int pes, const void *address, size_t bytes, int pe,
 				     struct comms_peer **peer)
@@ -248,7 +245,7 @@ COMMS_INLINE void *comms_reach_quickly(const void *address, size_t bytes, int pe
 	return comms_reach_among(ARGUMENT_CHECKS, comms.quick_pes, address, bytes, pe, peer);
 }
 
-/* The same for atomics. A job uses one kind of atomics only: the processor's or the network's. */
+/* For atomics: also NULL while calls are observed, or if the job's atomics use the network. */
 COMMS_INLINE void *comms_reach_atomically(const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
 	return comms_reach_among(true, comms.quick_atomic_pes, address, bytes, pe, peer);

@@ -131,7 +131,7 @@ static bool write_all(int fd, const char *data, size_t size, off_t offset)
 	return true;
 }
 
-/* Copies the pages of [from, end) that are in use; without a page map, all that are not zero. */
+/* Copies the used pages of [file_end, end); without a page map, all that are not zero. */
 static bool copy_used_pages(int fd, const struct range *r)
 {
 	const uint64_t in_use = 3ULL << 62; /* present, or swapped out */

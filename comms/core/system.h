@@ -74,7 +74,7 @@ enum comms_waits { COMMS_WAITS_NOT, COMMS_WAITS, COMMS_WAITS_FOR_GROUP, COMMS_WA
 struct comms_waiting {
 	int32_t kind;
 	int64_t since;		     /* ms of the real-time clock */
-	int32_t pe;		     /* the PE waited for; of a lock, the one ahead in the queue */
+	int32_t pe;		     /* the PE waited for; for a lock, the PE ahead in its queue */
 	int32_t slot;		     /* of the group; the group follows */
 	int32_t start, stride, size; /* as in struct comms_group */
 	int32_t listed;		     /* number of members in the list */

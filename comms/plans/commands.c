@@ -22,7 +22,7 @@ static struct {
 	struct comms_list *_Atomic list[PLACES];
 } command_lists;
 
-/* Moving a list may wait briefly, and a thread that waits moves lists; this prevents recursion. */
+/* Advancing a list may wait, and a thread that waits advances lists: this prevents recursion. */
 static _Thread_local int lists_held __attribute__((tls_model("initial-exec")));
 
 /* --- Making --- */

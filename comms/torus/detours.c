@@ -9,7 +9,7 @@
 #define SEGMENTS 32	   /* of a part, approximately: enough to hide the time of the other hops */
 #define SEGMENT_LEAST 4096 /* bytes */
 #define SEGMENT_MOST 32768 /* one message of a network */
-/* Of the time without detours: a smaller gain is not worth the other nodes' work. */
+/* Part of the time without detours: a smaller gain is not worth the other nodes' work. */
 #define GAIN 0.85
 /* Bytes a second that a node exchanges with its network, over all links together. */
 #define COPIES 2e9

@@ -97,7 +97,7 @@ static bool improve_route(struct walk *walk, int place, int goal)
 	return better;
 }
 
-/* The next direction to a goal from every place with a node. */
+/* Finds the next direction to a goal from each node's place. */
 static void find_directions(struct walk *walk, int goal)
 {
 	const struct torus_sites *sites = walk->sites;

@@ -121,7 +121,7 @@ double job_clock(void);
 /* Sends a signal to all processes of all living PEs. */
 void job_signal(struct job *job, int sig);
 
-/* supervise.c: consequences of events of PEs for the job. */
+/* supervise.c: handles the server's events about PEs. */
 void supervise_events(struct job *job);
 void supervise_children(struct job *job);
 void supervise_grace(struct job *job); /* the grace period has ended */

@@ -76,7 +76,7 @@ static struct trace_event *find_flag(const struct matching *m, int64_t key)
 	return NULL;
 }
 
-/* The event that an arrival names, by the low half of its number plus 1. */
+/* Finds the message whose (uint32_t)(number + 1) is `name`; NULL: none. */
 static struct trace_event *find_named(const struct matching *m, int64_t name)
 {
 	uint64_t recorded = trace_recorded(m->mine);

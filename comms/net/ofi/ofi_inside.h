@@ -116,7 +116,7 @@ static inline atomic_int *ofi_pending(struct comms_channel *channel)
 	return &(channel ? (struct ofi_channel *)channel : &ofi.main)->pending;
 }
 
-/* ofi.c: check ends the job unless the return code of a call is 0. */
+/* ofi.c: ofi_check ends the job if the return code of a call is not 0. */
 void ofi_start(void);
 void *ofi_describe(size_t *bytes);
 void ofi_connect(struct comms_peer *peer);

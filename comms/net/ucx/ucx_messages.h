@@ -109,7 +109,7 @@ static inline uint32_t ucx_event(void)
 	return COMMS_UNLIKELY(comms.traced) ? trace_take_event() : 0;
 }
 
-/* Data, then an atomic on a word if item.word is not 0. */
+/* The target stores the data, then applies op if item.word is not 0. */
 void ucx_message_write(struct mark *mark, struct ucx_item item, enum comms_amo op, const void *source, bool nbi,
 		       uint32_t event);
 void ucx_message_atomic(struct mark *mark, const struct comms_atomic *atomic, uint64_t word, uint32_t event);

@@ -144,7 +144,7 @@ static void ucx_amo(struct comms_channel *channel, const struct comms_place *the
 	channel_end(mark);
 }
 
-/* If UCX carries out puts, only a flush shows that they have arrived. */
+/* If a NIC carries out UCX's puts, they are in none of these counts. */
 static void ucx_count_traffic(struct comms_traffic *traffic)
 {
 	traffic->carried_out = atomic_load_explicit(&ucx.carried_out, memory_order_acquire);

@@ -41,7 +41,7 @@ int cabling_port_towards(const struct cabling_inspection *in, int host, int dire
 	return -1;
 }
 
-/* The port of a host that should lead in this direction; -1: none. */
+/* The host's port for this direction by the rule; -1: none. */
 int cabling_port_meant_for(const struct cabling_inspection *in, int host, int direction)
 {
 	if (in->work->rule.made_up)
