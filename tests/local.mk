@@ -17,6 +17,7 @@ API_TESTS = \
 	tests/api/barrier \
 	tests/api/big \
 	tests/api/broadcast \
+	tests/api/environment \
 	tests/api/nic \
 	tests/api/channels \
 	tests/api/collect \

@@ -94,7 +94,7 @@ enum { POSTED = 29, ANSWERED, GREETING };
 
 static struct {
 	ucp_ep_h endpoint;
-	_Atomic(ucp_ep_h) back;		    /* to whoever has sent the greeting */
+	_Atomic(ucp_ep_h) back;		    /* to the sender of the greeting */
 	_Atomic uint64_t sent, came, known; /* known: by the other PE, of those that came */
 	_Atomic uint64_t answered;
 } link;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "pmix_client.h"
+#include "rte/host/variables.h"
 #include "rte/rte.h"
 #include "rte/signal_handlers.h"
 
@@ -99,6 +100,18 @@ static bool read_job_size(void)
 }
 
 /*
+ * PMIx_Init calls setenv to pass this on to a part of PMIx, if the variable is not there yet; see
+ * variables.h.
+ */
+static void set_security_for_pmix(void)
+{
+	const char *mode = getenv("PMIX_SECURITY_MODE");
+
+	if (mode && !getenv("PMIX_MCA_psec"))
+		rte_variable_set("PMIX_MCA_psec", mode);
+}
+
+/*
  * PMIx's threads block signals sent to the process: these go to the program's threads, and stay
  * pending while a network's library is loaded.
  */
@@ -107,6 +120,7 @@ static pmix_status_t connect_to_server(void)
 	sigset_t before;
 	pmix_status_t status;
 
+	set_security_for_pmix();
 	rte_signals_block_sent(&before);
 	status = PMIx_Init(&rte_client.self, NULL, 0);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -14,7 +14,7 @@
 
 static const char *const algorithms[] = {"torus-both", "torus-up", "torus-twice", "torus"};
 static unsigned char *dest[IN_A_ROW], *source, *expected;
-/* Of the kind that is asked for; elsewhere whoever calls sees to it that dest is ready. */
+/* All members have a tree of the kind asked for. Otherwise the caller makes dest ready first. */
 static bool all_have_trees;
 
 static void broadcast_in_a_row(shmem_team_t team, const char *name, int root, size_t bytes, uint64_t seed)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "rte/host/variables.h"
 #include "rte/signal_handlers.h"
 #include "rte/text/text.h"
 
@@ -105,12 +106,12 @@ static struct fi_info *find_with_settings(char problem[OFI_PROBLEM])
 	for (int i = 0; i < CHOICES; i++) {
 		ours[i] = choices[i].wanted && !getenv(choices[i].variable);
 		if (ours[i])
-			setenv(choices[i].variable, choices[i].value, 1);
+			rte_variable_set(choices[i].variable, choices[i].value);
 	}
 	found = find_provider(problem);
 	for (int i = 0; i < CHOICES; i++)
 		if (ours[i])
-			unsetenv(choices[i].variable);
+			rte_variable_set(choices[i].variable, NULL);
 	return found;
 }
 

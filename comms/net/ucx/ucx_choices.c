@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ucx_device.h"
+#include "rte/host/variables.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -26,8 +27,8 @@ static void choose_for_tcp(const char *variable, const char *value)
 	bool by_name = transports && strstr(transports, "tcp");
 	bool left_out = transports && transports[0] == '^';
 
-	if (!transports || by_name != left_out || strstr(transports, "all"))
-		setenv(variable, value, 0);
+	if (!getenv(variable) && (!transports || by_name != left_out || strstr(transports, "all")))
+		rte_variable_set(variable, value);
 }
 
 /*

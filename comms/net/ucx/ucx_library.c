@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rte/host/variables.h"
 #include "rte/rte.h"
 #include "rte/signal_handlers.h"
 #include "rte/text/text.h"
@@ -34,8 +35,8 @@ static void find_in_ucx(void *library, const char *name, void *to)
  */
 static void spare_thread_sanitizer(void)
 {
-	if (dlsym(RTLD_DEFAULT, "__tsan_init"))
-		setenv("UCX_MEM_EVENTS", "n", 0);
+	if (dlsym(RTLD_DEFAULT, "__tsan_init") && !getenv("UCX_MEM_EVENTS"))
+		rte_variable_set("UCX_MEM_EVENTS", "n");
 }
 
 /*
@@ -48,10 +49,10 @@ static void *open_logging_to_stderr(const char *file, int how)
 	void *library;
 
 	if (ours)
-		setenv("UCX_LOG_FILE", "stderr", 1);
+		rte_variable_set("UCX_LOG_FILE", "stderr");
 	library = dlopen(file, how | RTLD_GLOBAL);
 	if (ours)
-		unsetenv("UCX_LOG_FILE");
+		rte_variable_set("UCX_LOG_FILE", NULL);
 	return library;
 }
 
