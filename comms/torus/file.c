@@ -192,7 +192,7 @@ static int read_direction(struct reader *reader, const char *text, int place)
 	return -1;
 }
 
-static bool read_cable(struct reader *reader, const char *text, int place, float share)
+static bool read_flaw(struct reader *reader, const char *text, int place, float share)
 {
 	int direction = read_direction(reader, text, place);
 
@@ -217,6 +217,55 @@ static bool read_port(struct reader *reader, char **word)
 	return file->port[file->ports++].name || refuse(reader, "no memory for so many ports");
 }
 
+/* One end of a cable: a host that has been named, and its port. */
+static bool read_end(struct reader *reader, char **word, struct torus_cable *cable, int end)
+{
+	const struct torus_file *file = reader->file;
+	char where[TORUS_TEXT];
+	int place;
+
+	if (!read_where(reader, word[0], &place))
+		return false;
+	if (!reader->taken[place])
+		return refuse(reader, "cable at %s: no host is there up to here; write its line before",
+			      torus_place_text(&file->shape, place, where));
+	if (strlen(word[1]) >= TORUS_PORT)
+		return refuse(reader, "cable: port %.60s: the name of an interface has at most %d letters", word[1],
+			      TORUS_PORT - 1);
+	cable->host[end] = abs(reader->taken[place]) - 1;
+	strcpy(cable->port[end], word[1]);
+	for (int c = 0; c < file->cables; c++)
+		for (int other = 0; other < 2; other++)
+			if (file->cable[c].host[other] == cable->host[end] &&
+			    !strcmp(file->cable[c].port[other], word[1]))
+				return refuse(reader, "cable: %.60s %s is the end of another cable already", word[0],
+					      word[1]);
+	return true;
+}
+
+static bool read_cable(struct reader *reader, char **word)
+{
+	struct torus_file *file = reader->file;
+	struct torus_cable cable;
+
+	if (!read_end(reader, word, &cable, 0) || !read_end(reader, word + 2, &cable, 1))
+		return false;
+	if (cable.host[0] == cable.host[1])
+		return refuse(reader, "cable: both of its ends, %s and %s, are at %.60s; a cable joins two hosts",
+			      cable.port[0], cable.port[1], word[0]);
+	/* Grows when the number is a power of two. */
+	if ((file->cables & (file->cables - 1)) == 0) {
+		size_t room = file->cables ? 2 * (size_t)file->cables : 1;
+		struct torus_cable *more = realloc(file->cable, room * sizeof *more);
+
+		if (!more)
+			return refuse(reader, "no memory for so many cables");
+		file->cable = more;
+	}
+	file->cable[file->cables++] = cable;
+	return true;
+}
+
 static bool read_dead(struct reader *reader, char **word)
 {
 	char where[TORUS_TEXT];
@@ -225,7 +274,7 @@ static bool read_dead(struct reader *reader, char **word)
 	if (!read_where(reader, word[0], &place))
 		return false;
 	if (word[1])
-		return read_cable(reader, word[1], place, 0);
+		return read_flaw(reader, word[1], place, 0);
 	if (!reader->taken[place])
 		return refuse(reader, "dead %s: no host is there up to here; write its line before",
 			      torus_place_text(&reader->file->shape, place, where));
@@ -245,7 +294,7 @@ static bool read_slow(struct reader *reader, char **word)
 		return refuse(reader, "slow %.60s: not a factor; give a number above 1, to %.0f", word[0], MOST_TIMES);
 	good = read_where(reader, word[1], &place);
 	if (good && word[2])
-		return read_cable(reader, word[2], place, (float)(1 / times));
+		return read_flaw(reader, word[2], place, (float)(1 / times));
 	for (int direction = 0; good && direction < 2 * shape->axes; direction++)
 		good = !has_cable(shape, place, direction) || add_flaw(reader, place, direction, (float)(1 / times));
 	return good;
@@ -263,6 +312,7 @@ static const struct {
 	{"hosts", 1, 1, read_pattern, "one value"},
 	{"dead", 1, 2, read_dead, "a host and perhaps a direction, as in: dead node7 x+"},
 	{"port", 3, 3, read_port, "a host, a direction and an interface, as in: port node7 x+ eth2"},
+	{"cable", 4, 4, read_cable, "two hosts, each with its port, as in: cable node7 eth2 node8 eth1"},
 	{"slow", 2, 3, read_slow, "a number, a host and perhaps a direction, as in: slow 4 node7 x+"},
 };
 
@@ -275,7 +325,7 @@ static bool read_statement(struct reader *reader, char **word, int words)
 		s++;
 	if (s == count)
 		return refuse(reader,
-			      "%.60s: no such statement; there are shape, pes, host, hosts, dead, slow and port",
+			      "%.60s: no such statement; there are shape, pes, host, hosts, dead, slow, port and cable",
 			      word[0]);
 	if (words - 1 < statements[s].least || words - 1 > statements[s].most)
 		return refuse(reader, "%s: it takes %s", word[0], statements[s].takes);
@@ -287,10 +337,10 @@ static bool read_statement(struct reader *reader, char **word, int words)
 /* As in a shell, # begins a comment only at the start of a word. */
 static bool read_line(struct reader *reader, char *line)
 {
-	char *word[6] = {NULL}, *rest = NULL;
+	char *word[7] = {NULL}, *rest = NULL;
 	int words = 0;
 
-	for (char *next = strtok_r(line, " \t\r", &rest); next && next[0] != '#' && words < 5;
+	for (char *next = strtok_r(line, " \t\r", &rest); next && next[0] != '#' && words < 6;
 	     next = strtok_r(NULL, " \t\r", &rest))
 		word[words++] = next;
 	return words == 0 || read_statement(reader, word, words);
@@ -322,17 +372,37 @@ static bool names_differ(struct reader *reader)
 	return good;
 }
 
-/* Removes dead hosts from the list, but keeps their names for look-ups. */
-static bool bury_dead(struct reader *reader)
+/* Numbers the ends anew for a list without dead hosts, and drops the cables that lead to those. */
+static void drop_dead_cables(struct reader *reader, const int *new_number)
 {
 	struct torus_file *file = reader->file;
 	int left = 0;
 
+	for (int c = 0; c < file->cables; c++) {
+		struct torus_cable *cable = &file->cable[c];
+
+		for (int end = 0; end < 2; end++)
+			cable->host[end] = new_number[cable->host[end]];
+		if (cable->host[0] >= 0 && cable->host[1] >= 0)
+			file->cable[left++] = *cable;
+	}
+	file->cables = left;
+}
+
+/* Removes dead hosts from the list, but keeps their names for look-ups. */
+static bool bury_dead(struct reader *reader)
+{
+	struct torus_file *file = reader->file;
+	int left = 0, *new_number = malloc((size_t)file->hosts * sizeof *new_number);
+
 	file->dead_name = malloc((size_t)file->hosts * sizeof *file->dead_name);
-	if (!file->dead_name)
+	if (!file->dead_name || !new_number) {
+		free(new_number);
 		return torus_refuse(reader->problem, "no memory for so many hosts");
+	}
 	for (int h = 0; h < file->hosts; h++) {
-		if (reader->taken[file->place[h]] < 0) {
+		new_number[h] = reader->taken[file->place[h]] < 0 ? -1 : left;
+		if (new_number[h] < 0) {
 			file->dead_name[file->dead++] = file->name[h];
 		} else {
 			file->name[left] = file->name[h];
@@ -340,6 +410,8 @@ static bool bury_dead(struct reader *reader)
 		}
 	}
 	file->hosts = left;
+	drop_dead_cables(reader, new_number);
+	free(new_number);
 	return left || torus_refuse(reader->problem, "all its hosts are dead");
 }
 

@@ -20,6 +20,10 @@
  *     slow 4 1,0,1            so do all cables of the host there
  *     port node7 x+ eth2      the interface of the cable that leaves there in this direction; else
  *                             it is called x+
+ *     cable node7 eth2 node8 eth1
+ *                             this cable is a network of its own: hosts forward nothing, and what
+ *                             is not a neighbour is reached by relays of the library. A cable may
+ *                             be one that the shape does not have.
  *
  * Places without a host are holes, and so are those of dead ones.
  */
@@ -35,11 +39,18 @@ struct torus_file {
 	struct torus_flaw *flaw; /* dead and slow cables */
 	int ports;
 	struct torus_port *port; /* interfaces with names other than their directions */
+	int cables;
+	struct torus_cable *cable; /* networks of their own, without those of dead hosts */
 };
 
 struct torus_port {
 	int place, direction;
 	char *name;
+};
+
+struct torus_cable {
+	int host[2]; /* in the order of the file's hosts */
+	char port[2][TORUS_PORT];
 };
 
 /* Reads the text of a shape file. Returns false with the wrong line and the reason in `problem`. */

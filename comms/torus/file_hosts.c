@@ -37,5 +37,6 @@ void torus_file_free(struct torus_file *file)
 	for (int i = 0; i < file->ports; i++)
 		free(file->port[i].name);
 	free(file->port);
+	free(file->cable);
 	memset(file, 0, sizeof *file);
 }

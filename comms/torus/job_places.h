@@ -26,8 +26,6 @@ enum torus_source {
 	TORUS_SOURCES
 };
 
-enum { TORUS_PORT = 16 }; /* most bytes of the name of a network interface */
-
 struct torus_job {
 	enum torus_source source;
 	struct torus_shape machine;

@@ -24,6 +24,7 @@ enum {
 	TORUS_AXES = 6,
 	TORUS_DIRECTIONS = 2 * TORUS_AXES,
 	TORUS_PLACES = 1 << 24, /* more than any machine has; sums of places fit an int */
+	TORUS_PORT = 16,	/* most bytes of the name of a network interface */
 	TORUS_TEXT = 96,	/* room for any shape or coordinates as text */
 	TORUS_PROBLEM = 256	/* room for a line that says what is wrong */
 };

@@ -312,6 +312,19 @@ static void check_files(void)
 		{"shape 2x2\nhosts n#\nslow 1 n1\n", -1, "line 3: slow 1: not a factor"},
 		{"shape 2x2\nhosts n#\nslow nan n1\n", -1, "line 3: slow nan: not a factor"},
 		{"shape 2\nhosts n#\ndead n0\ndead n1\n", -1, "all its hosts are dead"},
+		{"shape 3\nhosts n#\ncable n0 a n1 b\ncable n1 a n2 b\ncable 2 a n0 b\n", 3, NULL},
+		{"cable a x b y\n", -1, "line 1: cable: no shape yet"},
+		{"shape 2\nhosts n#\ncable n0 a n1\n", -1, "line 3: cable: it takes two hosts, each with its port"},
+		{"shape 2\nhosts n#\ncable n0 a n1 b c\n", -1, "line 3: cable: it takes two hosts"},
+		{"shape 2\nhosts n#\ncable n0 a n2 b\n", -1, "line 3: n2: no such host up to here"},
+		{"shape 2\nhost a 0\ncable a x 1 y\n", -1, "line 3: cable at 1: no host is there up to here"},
+		{"shape 2\nhosts n#\ncable n0 a n1 b23456789012345 # most\n", 2, NULL},
+		{"shape 2\nhosts n#\ncable n0 a n1 b234567890123456\n", -1,
+		 "line 3: cable: port b234567890123456: the name of an interface has at most 15 letters"},
+		{"shape 2\nhosts n#\ncable n0 a n0 a\n", -1, "line 3: cable: both of its ends, a and a, are at n0"},
+		{"shape 2\nhosts n#\ncable n0 a n0 b\n", -1, "line 3: cable: both of its ends, a and b, are at n0"},
+		{"shape 3\nhosts n#\ncable n0 a n1 b\ncable n2 b n1 b\n", -1,
+		 "line 4: cable: n1 b is the end of another cable already"},
 		{"shape 2\nhost a 0\ndead a\nhost b 0\n", -1, "line 4: host b: a is at 0 already"},
 	};
 	struct torus_file file;
@@ -328,6 +341,29 @@ static void check_files(void)
 	EXPECT(torus_file_read(&file, rows[1].text, problem), "%s", problem);
 	EXPECT(file.pes == 4 && !strcmp(file.name[2], "n02") && file.place[2] == 2, "a pattern");
 	torus_file_free(&file);
+}
+
+/* Both cables of a pair, a diagonal, and the cable of a host that is dead. */
+static void check_own_cables(void)
+{
+	const char *lines = "shape 4\nhosts n#\ncable n3 p0 n1 p2\ncable n0 x n1 y\ncable n2 p1 n3 p2\n"
+			    "cable n2 p0 n3 p1\ndead n0\n";
+	static const struct torus_cable expected[] = {{{2, 0}, {"p0", "p2"}},
+						      {{1, 2}, {"p1", "p2"}},
+						      {{1, 2}, {"p0", "p1"}}};
+	struct torus_file file;
+
+	EXPECT(torus_file_read(&file, lines, problem), "%s", problem);
+	EXPECT(file.hosts == 3 && file.dead == 1, "%d hosts", file.hosts);
+	EXPECT(file.cables == 3, "%d cables of hosts that are not dead", file.cables);
+	for (int c = 0; c < file.cables; c++)
+		for (int end = 0; end < 2; end++)
+			EXPECT(file.cable[c].host[end] == expected[c].host[end] &&
+				       !strcmp(file.cable[c].port[end], expected[c].port[end]),
+			       "cable %d ends at %s %s", c, file.name[file.cable[c].host[end]],
+			       file.cable[c].port[end]);
+	torus_file_free(&file);
+	EXPECT(!file.cables && !file.cable, "freed");
 }
 
 static float share_at(const struct torus_sites *sites, const struct torus_box *box, const struct torus_shape *machine,
@@ -378,6 +414,7 @@ int main(void)
 	check_halves();
 	check_guesses();
 	check_files();
+	check_own_cables();
 	check_flaws();
 	return unit_failures > 0;
 }
