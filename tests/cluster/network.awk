@@ -5,8 +5,16 @@
 #   hostfile      for launchers
 #   cables        "HOST PORT INDEX HARDWARE-ADDRESS" of the one end and of the other, whose host may be the switch
 #   links/HOST    commands for ip on that host        links/HOST.rate   for tc; and links/switch, links/switch.rate
+#   shape         where each cable is a network of its own: the cables as a shape file (comms/torus/file.h)
 #
-# In a torus a host has one address, on node0. Its ports need none: a route names the port and the neighbour's own
+# "cables" says how hosts reach each other where there is no switch between them:
+#   routed        hosts have one address each and forward packets
+#   addressed     the same, and each port has an address as well
+#   own           each cable is a network of two addresses; nothing is forwarded
+#   link-local    the same, and ports have the link-local addresses of IPv6 alone
+# In the last two, a switch joins all hosts beside the cables, for management: eth0.
+#
+# In a torus that is routed, a host has one address, on node0. Its ports need none: a route names the port and the neighbour's own
 # address (onlink), for which the neighbour answers at every port. A packet goes along the first axis on which it is not
 # at home yet, the shorter direction round; half-way round, in the + direction.
 
@@ -33,11 +41,11 @@ function set_neighbour(host, port, other, its_port) {
 
 # Packets that TCP sends as one must fit well into what a port may send at once: the kernel cuts larger ones at the port, and then wakes
 # up for each piece of 1500 bytes. With many cables at their rate that takes most of two processors.
-function shape_port(host, port) {
-	if (rate != "")
-		say("links/" host, "link set " port " gso_max_size 16384")
-	if (rate != "")
-		say("links/" host ".rate", "qdisc add dev " port " root tbf rate " rate " burst 64kb limit 4mb")
+function shape_port(host, port, its_rate) {
+	if (its_rate == "")
+		return
+	say("links/" host, "link set " port " gso_max_size 16384")
+	say("links/" host ".rate", "qdisc add dev " port " root tbf rate " its_rate " burst 64kb limit 4mb")
 }
 
 function name_hosts(   k) {
@@ -47,24 +55,30 @@ function name_hosts(   k) {
 	}
 }
 
-function make_switch(   k, other) {
-	n = shape + 0
-	name_hosts()
+# Joins all hosts, port eth0, at this rate in each direction.
+function make_switch(its_rate,   k, other) {
 	say("links/switch", "link add switch type bridge")
 	for (k = 0; k < n; k++) {
 		lay_cable("h" k, "eth0", "switch", "p" k)
 		say("links/switch", "link set p" k " master switch up")
-		shape_port("switch", "p" k)
+		shape_port("switch", "p" k, its_rate)
 		say("links/h" k, "address replace " address(k) "/16 dev eth0")
 		say("links/h" k, "link set eth0 up")
-		shape_port("h" k, "eth0")
-		say("map", "h" k " " address(k) " eth0=switch")
+		shape_port("h" k, "eth0", its_rate)
 	}
 	for (k = 0; k < n; k++)
 		for (other = 0; other < n; other++)
 			if (other != k)
 				set_neighbour(k, "eth0", other, "eth0")
 	say("links/switch", "link set switch up")
+}
+
+function make_hosts_at_switch(   k) {
+	n = shape + 0
+	name_hosts()
+	make_switch(rate)
+	for (k = 0; k < n; k++)
+		say("map", "h" k " " address(k) " eth0=switch")
 }
 
 function read_shape(   i) {
@@ -99,45 +113,60 @@ function direction(i, from, to,   forward) {
 	return forward * 2 <= size[i] ? 1 : -1
 }
 
-function make_cables(   k, i, other, link) {
+function cable_address(number) { return "10.61." int(number / 256) "." number % 256 }
+
+# A cable between two hosts, and the addresses of its ends if they have some.
+function join_hosts(one, its_port, other, other_port,   first) {
+	lay_cable("h" one, its_port, "h" other, other_port)
+	if (own)
+		say("shape", "cable h" one " " its_port " h" other " " other_port)
+	if (cables == "routed" || cables == "link-local")
+		return
+	first = cables == "own" ? 4 * links++ + 1 : 2 * links++
+	ends[one, its_port] = cable_address(first)
+	ends[other, other_port] = cable_address(first + 1)
+}
+
+function make_cables(   k, i, other) {
 	for (k = 0; k < n; k++)
 		for (i = 1; i <= axes; i++) {
 			other = neighbour(k, i, 1)
-			if (other < 0)
-				continue
-			lay_cable("h" k, port(i, 1), "h" other, port(i, -1))
-			if (addressed == "yes") {
-				ends[k, i, 1] = "10.61." int(link / 128) "." (link * 2) % 256
-				ends[other, i, -1] = "10.61." int(link / 128) "." (link * 2) % 256 + 1
-				link++
-			}
+			if (other >= 0)
+				join_hosts(k, port(i, 1), other, port(i, -1))
 		}
+}
+
+# Returns the port and its neighbour for the map.
+function make_port(k, its_port, other, other_port) {
+	if ((k, its_port) in ends)
+		say("links/h" k, "address replace " ends[k, its_port] (own ? "/30" : "/31") " dev " its_port)
+	say("links/h" k, "link set " its_port " up")
+	if (!own)
+		set_neighbour(k, its_port, other, other_port)
+	shape_port("h" k, its_port, rate)
+	return " " its_port "=h" other
 }
 
 function make_ports(k,   i, step, other, line) {
 	for (i = 1; i <= axes; i++)
 		for (step = 1; step >= -1; step -= 2) {
 			other = neighbour(k, i, step)
-			if (other < 0)
-				continue
-			if (addressed == "yes")
-				say("links/h" k, "address replace " ends[k, i, step] "/31 dev " port(i, step))
-			say("links/h" k, "link set " port(i, step) " up")
-			set_neighbour(k, port(i, step), other, port(i, -step))
-			shape_port("h" k, port(i, step))
-			line = line " " port(i, step) "=h" other
+			if (other >= 0)
+				line = line make_port(k, port(i, step), other, port(i, -step))
 		}
 	return line
 }
 
 # Where ports have addresses, a packet to one goes as to the host that has it.
-function route(k, target, via, i, step,   axis, direct) {
+function route(k, target, via, i, step,   axis, direct, end) {
 	say("links/h" k, "route replace " address(target) "/32 via " address(via) " dev " port(i, step) " onlink src " address(k))
-	for (axis = 1; axis <= axes && addressed == "yes"; axis++)
-		for (direct = 1; direct >= -1; direct -= 2)
-			if ((target, axis, direct) in ends && !(via == target && axis == i && direct == -step))
-				say("links/h" k, "route replace " ends[target, axis, direct] "/32 via " address(via) " dev " \
+	for (axis = 1; axis <= axes; axis++)
+		for (direct = 1; direct >= -1; direct -= 2) {
+			end = port(axis, direct)
+			if ((target, end) in ends && !(via == target && axis == i && direct == -step))
+				say("links/h" k, "route replace " ends[target, end] "/32 via " address(via) " dev " \
 					port(i, step) " onlink src " address(k))
+		}
 }
 
 # To a host that two cables lead to, packets of this type of service take the second one, downwards.
@@ -166,20 +195,55 @@ function coordinates(k,   i, text) {
 function make_torus(   k) {
 	read_shape()
 	name_hosts()
+	say_places()
 	make_cables()
 	for (k = 0; k < n; k++) {
-		say("links/h" k, "link add node0 type veth peer name node0p")
-		say("links/h" k, "address replace " address(k) "/32 dev node0")
-		say("links/h" k, "link set node0p up")
-		say("links/h" k, "link set node0 up")
-		say("map", "h" k " " address(k) " at " coordinates(k) make_ports(k))
-		make_routes(k)
+		if (!own) {
+			say("links/h" k, "link add node0 type veth peer name node0p")
+			say("links/h" k, "address replace " address(k) "/32 dev node0")
+			say("links/h" k, "link set node0p up")
+			say("links/h" k, "link set node0 up")
+		}
+		say("map", "h" k " " address(k) " at " coordinates(k) make_ports(k) (own ? " eth0=switch" : ""))
+		if (!own)
+			make_routes(k)
+	}
+}
+
+# The beginning of the shape file; join_hosts writes the cables behind it.
+function say_places(   k) {
+	if (!own)
+		return
+	say("shape", "shape " shape)
+	for (k = 0; k < n; k++)
+		say("shape", "host h" k " " coordinates(k))
+}
+
+# A cable between each two hosts. The port is named for the host that it leads to: c3 leads to h3.
+function make_full_mesh(   k, other, line) {
+	read_shape()
+	name_hosts()
+	say_places()
+	for (k = 0; k < n; k++)
+		for (other = k + 1; other < n; other++)
+			join_hosts(k, "c" other, other, "c" k)
+	for (k = 0; k < n; k++) {
+		line = ""
+		for (other = 0; other < n; other++)
+			if (other != k)
+				line = line make_port(k, "c" other, other, "c" k)
+		say("map", "h" k " " address(k) " at " k line " eth0=switch")
 	}
 }
 
 BEGIN {
+	own = cables == "own" || cables == "link-local"
 	if (kind == "switch")
-		make_switch()
-	else
+		make_hosts_at_switch()
+	else if (kind == "torus")
 		make_torus()
+	else
+		make_full_mesh()
+	if (own)
+		make_switch(management_rate)
 }
