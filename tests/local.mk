@@ -210,6 +210,7 @@ EXTRA_DIST += \
 	tests/cluster/team_cables.bats \
 	tests/cluster/trees.bats \
 	tests/cluster/observing.bats \
+	tests/cluster/own_cables.bats \
 	tests/conformance/additions.tsv \
 	tests/conformance/check-api \
 	tests/conformance/make-page \
