@@ -147,8 +147,8 @@ tests/unit/extensions.def: $(srcdir)/include/shmemx.h
 	$(AM_V_GEN)sed -n 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/EXTENSION(\1)/p' $(srcdir)/include/shmemx.h >$@.new && mv $@.new $@
 tests/unit/categories.$(OBJEXT): tests/unit/extensions.def
 CLEANFILES += tests/unit/extensions.def
-tests_unit_greeting_SOURCES = tests/unit/greeting.c comms/net/ucx/filter/ucx_greeting.c \
-	comms/net/ucx/filter/ucx_greeting.h
+tests_unit_greeting_SOURCES = tests/unit/greeting.c comms/net/greeting.c \
+	comms/net/greeting.h
 tests_unit_greeting_LDADD =
 tests_unit_hooks_SOURCES = tests/unit/hooks.c comms/net/ucx/filter/ucx_hooks.c \
 	comms/net/ucx/filter/ucx_hooks.h

@@ -118,3 +118,18 @@ bool comms_buffer_find(const void *address, size_t bytes, struct comms_buffer *f
 	pthread_mutex_unlock(&buffers.lock);
 	return there;
 }
+
+void *comms_memory_of_message(uint64_t address, size_t bytes)
+{
+	void *there = (void *)(uintptr_t)address;
+	enum comms_segment_id id = comms_find_segment(there);
+	struct comms_buffer found;
+	bool inside = id != COMMS_SEGMENTS &&
+		      bytes <= comms.segments[id].size - (size_t)((char *)there - comms.segments[id].base);
+
+	if (!inside && !comms_buffer_find(there, bytes, &found))
+		rte_die("shmemx_rdma_put",
+			"a put or get came for memory of this PE at %p, %zu bytes, that is no longer registered; unregister memory only when no PE uses it",
+			there, bytes);
+	return there;
+}

@@ -25,4 +25,10 @@ void comms_buffers_stop(void);
 /* The buffer of this PE that contains [address, address + bytes). */
 bool comms_buffer_find(const void *address, size_t bytes, struct comms_buffer *found);
 
+/*
+ * The memory of this PE that a message of another one reads or changes; ends the job if it is
+ * neither symmetric nor shared. The sender has checked addresses of symmetric memory.
+ */
+void *comms_memory_of_message(uint64_t address, size_t bytes);
+
 #endif

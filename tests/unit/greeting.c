@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * comms/net/ucx/filter/ucx_greeting.c: SipHash by its authors' vectors; genuine greetings and
+ * comms/net/greeting.c: SipHash by its authors' vectors; genuine greetings and
  * others; none is accepted twice.
  */
-#include "comms/net/ucx/filter/ucx_greeting.h"
+#include "comms/net/greeting.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

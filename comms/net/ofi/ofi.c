@@ -19,7 +19,7 @@
 #include "rte/signal_handlers.h"
 #include "rte/text/text.h"
 
-struct ofi ofi = {.lock = PTHREAD_MUTEX_INITIALIZER, .event = -1, .wakeup = -1};
+struct ofi ofi = {.lock = PTHREAD_MUTEX_INITIALIZER, .server = {.event = -1, .wakeup = -1}};
 
 /* What a PE publishes; its address follows. */
 struct published {
@@ -52,9 +52,9 @@ static void open_queue(void)
 {
 	struct fi_cq_attr attr = {.size = OFI_REQUESTS, .format = FI_CQ_FORMAT_CONTEXT, .wait_obj = FI_WAIT_FD};
 
-	ofi.event = -1;
+	ofi.server.event = -1;
 	if (fi_cq_open(ofi.domain, &attr, &ofi.cq, NULL) == 0) {
-		ofi_check(fi_control(&ofi.cq->fid, FI_GETWAIT, &ofi.event), "fi_control");
+		ofi_check(fi_control(&ofi.cq->fid, FI_GETWAIT, &ofi.server.event), "fi_control");
 	} else {
 		attr.wait_obj = FI_WAIT_NONE;
 		ofi_check(fi_cq_open(ofi.domain, &attr, &ofi.cq, NULL), "fi_cq_open");

@@ -7,6 +7,7 @@
 #include <rdma/fi_domain.h>
 
 #include "comms/core/network.h"
+#include "comms/net/server.h"
 #include "ofi_library.h"
 
 /*
@@ -93,16 +94,7 @@ struct ofi {
 	atomic_bool ending;   /* the loss of a peer is no error */
 	pthread_mutex_t lock; /* protects the free requests */
 	struct ofi_request *requests, *free;
-	/* The server. */
-	pthread_t server;
-	bool served;
-	/*
-	 * Readable when the queue has an entry (-1: this provider has no such descriptor); readable
-	 * when the server is to wake up.
-	 */
-	int event, wakeup;
-	atomic_bool stopping, rests; /* rests: it leaves the queue to a PE that waits */
-	atomic_uint visits;	     /* polls of the queue by this PE's waits */
+	struct network_server server;
 };
 extern struct ofi ofi;
 
@@ -159,8 +151,6 @@ void ofi_sent_to(const int *pes, int n, struct network_sent *sent);
 bool ofi_progress(void);
 void ofi_open(void);
 void ofi_rest(void);
-/* Starts the server unless it runs. */
-void ofi_serve(const char *routine);
 bool ofi_served(void);
 extern const struct network_blocking ofi_blocking;
 

@@ -169,7 +169,7 @@ static void ofi_finish(void)
 	 * Also with SHMEM_PROGRESS_THREAD=no: other PEs may still wait for this one, which makes no
 	 * more calls.
 	 */
-	ofi_serve("shmem_finalize");
+	network_server_serve(&ofi.server, "shmem_finalize");
 	ofi_complete();
 }
 

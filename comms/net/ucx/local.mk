@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # UCX. Its libraries are loaded when a job needs them.
 libtorushmem_la_SOURCES += comms/net/ucx/filter/ucx_filter.c comms/net/ucx/filter/ucx_filter.h \
-	comms/net/ucx/filter/ucx_greeting.c comms/net/ucx/filter/ucx_greeting.h \
 	comms/net/ucx/filter/ucx_hooks.c comms/net/ucx/filter/ucx_hooks.h comms/net/ucx/ucx.c \
 	comms/net/ucx/ucx_answers.c comms/net/ucx/ucx_batch.c comms/net/ucx/ucx_buffers.c \
 	comms/net/ucx/ucx_channels.c comms/net/ucx/ucx_choices.c comms/net/ucx/ucx_completion.c \

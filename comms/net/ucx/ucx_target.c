@@ -93,25 +93,9 @@ static void make_due(struct stream *stream)
 
 /* --- Carrying out --- */
 
-/* The origin has checked addresses of symmetric memory. */
-static void *check_there(uint64_t address, size_t bytes)
-{
-	void *there = (void *)(uintptr_t)address;
-	enum comms_segment_id id = comms_find_segment(there);
-	struct comms_buffer found;
-	bool inside = id != COMMS_SEGMENTS &&
-		      bytes <= comms.segments[id].size - (size_t)((char *)there - comms.segments[id].base);
-
-	if (!inside && !comms_buffer_find(there, bytes, &found))
-		rte_die("shmemx_rdma_put",
-			"a put or get came for memory of this PE at %p, %zu bytes, that is no longer registered; unregister memory only when no PE uses it",
-			there, bytes);
-	return there;
-}
-
 static uint64_t do_atomic(const struct ucx_message *message)
 {
-	void *word = check_there(message->item.word, message->width);
+	void *word = comms_memory_of_message(message->item.word, message->width);
 
 	if (message->width == sizeof(uint64_t))
 		return comms_amo_64(message->op, word, message->item.value, message->compare);
@@ -121,12 +105,12 @@ static uint64_t do_atomic(const struct ucx_message *message)
 static void do_item(const struct ucx_item *item, enum comms_amo op, const void *data)
 {
 	if (item->bytes > 0)
-		memcpy(check_there(item->there, item->bytes), data, item->bytes);
+		memcpy(comms_memory_of_message(item->there, item->bytes), data, item->bytes);
 	if (item->word && op == COMMS_SWAP)
-		atomic_store_explicit((_Atomic uint64_t *)check_there(item->word, sizeof(uint64_t)), item->value,
+		atomic_store_explicit((_Atomic uint64_t *)comms_memory_of_message(item->word, sizeof(uint64_t)), item->value,
 				      memory_order_release);
 	else if (item->word)
-		comms_amo_64(op, check_there(item->word, sizeof(uint64_t)), item->value, 0);
+		comms_amo_64(op, comms_memory_of_message(item->word, sizeof(uint64_t)), item->value, 0);
 }
 
 static void do_batch(uint32_t pe, const char *at, size_t bytes)
@@ -148,7 +132,7 @@ static void do_batch(uint32_t pe, const char *at, size_t bytes)
 static void answer_read(struct stream *stream, const struct ucx_message *message, struct ucx_outgoing **answers)
 {
 	struct ucx_answer answer = {message->token, message->sequence, 0, 0, true, message->width};
-	const void *there = check_there(message->item.there, message->item.bytes);
+	const void *there = comms_memory_of_message(message->item.there, message->item.bytes);
 
 	if (message->item.bytes > sizeof answer.value) {
 		ucx_answer_add(answers, stream->back, &answer, there, message->item.bytes);

@@ -34,7 +34,7 @@
 #include "rte/host/first_data.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
-#include "ucx_greeting.h"
+#include "comms/net/greeting.h"
 #include "ucx_hooks.h"
 
 enum filter_mode { MODE_OFF, MODE_CLOSED, MODE_OPEN }; /* closed: the key is not known yet */
@@ -70,13 +70,9 @@ static int filtered_listen(int fd, int backlog)
 static bool has_proven_itself(int fd)
 {
 	struct greeting greeting;
-	struct sockaddr_storage here;
-	socklen_t size = sizeof here;
 	bool is_new;
 
-	if (getsockname(fd, (struct sockaddr *)&here, &size) ||
-	    recv(fd, &greeting, sizeof greeting, MSG_DONTWAIT) != (ssize_t)sizeof greeting ||
-	    !greeting_is_genuine(&greeting, filter.key, &here))
+	if (!greeting_receive(fd, filter.key, &greeting))
 		return false;
 	pthread_mutex_lock(&filter.lock);
 	is_new = greetings_seen_add(&filter.seen, &greeting);

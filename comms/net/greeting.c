@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ucx_greeting.h"
+#include "greeting.h"
 
 #include <endian.h>
 #include <netinet/in.h>
@@ -86,6 +86,16 @@ bool greeting_is_genuine(const struct greeting *greeting, const uint64_t key[2],
 
 	return !memcmp(greeting->magic, magic, sizeof magic) && find_tag(&tag, greeting, key, at) &&
 	       tag == greeting->tag;
+}
+
+bool greeting_receive(int fd, const uint64_t key[2], struct greeting *greeting)
+{
+	struct sockaddr_storage here;
+	socklen_t size = sizeof here;
+
+	return getsockname(fd, (struct sockaddr *)&here, &size) == 0 &&
+	       recv(fd, greeting, sizeof *greeting, MSG_DONTWAIT) == (ssize_t)sizeof *greeting &&
+	       greeting_is_genuine(greeting, key, &here);
 }
 
 /* --- Greetings seen --- */

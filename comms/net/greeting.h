@@ -25,6 +25,12 @@ bool greeting_make(struct greeting *greeting, const uint64_t key[2], const struc
 bool greeting_is_genuine(const struct greeting *greeting, const uint64_t key[2], const struct sockaddr_storage *at);
 
 /*
+ * Reads the greeting that a connection begins with, and no more. Returns false if it is not genuine
+ * or not here yet. The caller then compares it with those seen.
+ */
+bool greeting_receive(int fd, const uint64_t key[2], struct greeting *greeting);
+
+/*
  * Keeps the tags of greetings that were accepted, from NULL. False: it was there already, or there
  * is no memory.
  */
