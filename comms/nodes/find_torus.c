@@ -29,30 +29,6 @@ bool comms_torus_is_sought(void)
 
 /* --- Hosts --- */
 
-static bool same_host(const char *name, const char *other)
-{
-	size_t length = strcspn(name, "."), other_length = strcspn(other, ".");
-
-	if (name[length] && other[other_length])
-		return !strcmp(name, other);
-	return length == other_length && !strncmp(name, other, length);
-}
-
-int comms_number_in_file(const struct torus_file *file, const char *name, int likely)
-{
-	/*
-	 * Jobs often use hosts in the order of the file: the search continues where it found the
-	 * last one.
-	 */
-	for (int i = 0; i < file->hosts; i++)
-		if (same_host(name, file->name[(likely + i) % file->hosts]))
-			return (likely + i) % file->hosts;
-	for (int i = 0; i < file->dead; i++)
-		if (same_host(name, file->dead_name[i]))
-			return file->hosts + i;
-	return -1;
-}
-
 bool comms_torus_line_read(struct torus_file *file, const char *line)
 {
 	char problem[TORUS_PROBLEM], *text = strdup(line);
@@ -99,7 +75,7 @@ static bool line_has_all(const char *line, const void *argument)
 		return false;
 	all = true;
 	for (size_t i = 0, h = 0; all && i < hosts->count; i++) {
-		int number = comms_number_in_file(&file, hosts->list[i], (int)h);
+		int number = torus_file_host(&file, hosts->list[i], (int)h);
 
 		all = number >= 0 && number < file.hosts;
 		h = (size_t)number + 1;

@@ -29,10 +29,4 @@ const char *comms_found_torus(enum torus_source source);
 /* Reads a shape file with ; in place of newlines. */
 bool comms_torus_line_read(struct torus_file *file, const char *line);
 
-/*
- * The index of a host in the file, with dead hosts after live ones; -1: it is not in the file.
- * Names match with or without their domain. The search begins at the host with index `likely`.
- */
-int comms_number_in_file(const struct torus_file *file, const char *name, int likely);
-
 #endif

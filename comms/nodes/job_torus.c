@@ -124,7 +124,7 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 			rte_die_together("shmem_init",
 					 "SHMEM_TORUS_FILE=%s: the launcher does not say which host PE %d is on", path,
 					 survey->first_pe[n]);
-		h = comms_number_in_file(file, name, h + 1);
+		h = torus_file_host(file, name, h + 1);
 		if (h >= file->hosts)
 			rte_die_together(
 				"shmem_init",
@@ -216,7 +216,7 @@ static bool find_all_hosts(struct survey *survey, const struct torus_file *file)
 	char name[HOST_NAME];
 
 	for (int n = 0, h = -1; n < survey->nodes; n++) {
-		h = rte_host(survey->first_pe[n], name, sizeof name) ? comms_number_in_file(file, name, h + 1) : -1;
+		h = rte_host(survey->first_pe[n], name, sizeof name) ? torus_file_host(file, name, h + 1) : -1;
 		if (h < 0 || h >= file->hosts)
 			return false;
 		survey->place[n] = file->place[h];

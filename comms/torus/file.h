@@ -60,6 +60,12 @@ void torus_file_free(struct torus_file *file);
 /* The interface of the cable that leaves a place in a direction. */
 const char *torus_file_port(const struct torus_file *file, int place, int direction);
 
+/*
+ * The index of a host in the file, with dead hosts after live ones; -1: it is not in the file.
+ * Names match with or without their domain. The search begins at the host with index `likely`.
+ */
+int torus_file_host(const struct torus_file *file, const char *name, int likely);
+
 /* "node###" with 7 is "node007". Returns false if there is no run of #, or more than one. */
 bool torus_host_name(const char *pattern, int number, char *name, size_t size);
 

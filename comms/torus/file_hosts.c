@@ -14,6 +14,30 @@ const char *torus_file_port(const struct torus_file *file, int place, int direct
 	return torus_direction_name(direction);
 }
 
+static bool same_host(const char *name, const char *other)
+{
+	size_t length = strcspn(name, "."), other_length = strcspn(other, ".");
+
+	if (name[length] && other[other_length])
+		return !strcmp(name, other);
+	return length == other_length && !strncmp(name, other, length);
+}
+
+int torus_file_host(const struct torus_file *file, const char *name, int likely)
+{
+	/*
+	 * Jobs often use hosts in the order of the file: the search continues where it found the
+	 * last one.
+	 */
+	for (int i = 0; i < file->hosts; i++)
+		if (same_host(name, file->name[(likely + i) % file->hosts]))
+			return (likely + i) % file->hosts;
+	for (int i = 0; i < file->dead; i++)
+		if (same_host(name, file->dead_name[i]))
+			return file->hosts + i;
+	return -1;
+}
+
 bool torus_host_name(const char *pattern, int number, char *name, size_t size)
 {
 	size_t before = strcspn(pattern, "#"), digits = strspn(pattern + before, "#");

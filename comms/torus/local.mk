@@ -8,6 +8,7 @@ libtorusthink_la_SOURCES = \
 	comms/torus/by_halves.c \
 	comms/torus/by_line.c \
 	comms/torus/by_swaps.c \
+	comms/torus/cable_routes.c comms/torus/cable_routes.h \
 	comms/torus/cabling/cabling.c comms/torus/cabling/cabling.h comms/torus/cabling/cabling_parts.h \
 	comms/torus/cabling/cabling_directions.c \
 	comms/torus/cabling/cabling_faults.c \
