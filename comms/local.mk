@@ -51,6 +51,7 @@ libtorushmem_la_SOURCES += comms/collectives/ring_inside.h comms/collectives/tor
 libtorushmem_la_SOURCES += comms/plans/commands.c comms/plans/commands.h comms/plans/executor.c \
 	comms/plans/list_pool.c comms/plans/offload.c comms/plans/offload.h
 
+include comms/net/cables/local.mk
 include comms/net/ofi/local.mk
 include comms/net/tofu/local.mk
 include comms/net/ucx/local.mk

@@ -53,6 +53,7 @@ oshinfo_SOURCES = \
 	tools/oshinfo/report.h \
 	tools/oshinfo/report_print.c \
 	tools/oshinfo/report_settings.c \
+	tools/oshinfo/report_cables.c \
 	tools/oshinfo/report_ofi.c \
 	tools/oshinfo/report_tofu.c \
 	tools/oshinfo/report_torus.c \

@@ -9,7 +9,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-enum { LOCAL, OTHERS = 2, PATHS = 4 };
+enum { LOCAL, OTHERS = 2, PATHS = 5 };
 
 struct path_costs {
 	const char *path;
@@ -25,6 +25,7 @@ static const struct path_costs usual[PATHS] = {
 	/* the kernel's TCP over links of some 10 Gbit/s */
 	[OTHERS] = {"ucx", {.forward = 20e-6, .handle = 10e-6, .rate = 1e9}},
 	{"ofi", {.forward = 20e-6, .handle = 10e-6, .rate = 1e9}},
+	{"cables", {.forward = 20e-6, .handle = 10e-6, .rate = 1e9}},
 };
 
 static struct {

@@ -36,7 +36,9 @@ static const char *network(void)
 
 	if (path && !strncmp(path, "tofu", 4))
 		return "path tofu";
-	return over_libfabric() ? "path ofi" : "path ucx";
+	if (over_network("cables"))
+		return "path cables";
+	return over_network("ofi") ? "path ofi" : "path ucx";
 }
 
 static void count_from(const char *category)
@@ -62,7 +64,7 @@ static bool network_does_atomics(void)
 
 	for (int pe = 0; pe < npes; pe++)
 		all_here = all_here && shmem_ptr(&word, pe);
-	return !all_here && strcmp(network(), "path ucx") != 0;
+	return !all_here && (!strcmp(network(), "path ofi") || !strcmp(network(), "path tofu"));
 }
 
 static void expect(const void *target, uint64_t calls, uint64_t bytes, struct done done)

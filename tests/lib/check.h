@@ -148,12 +148,14 @@ __attribute__((unused)) static bool on_path(const char *name)
 	return path && !strcmp(path, name);
 }
 
-/* Is the network libfabric? On hosts the path's name does not tell. */
-__attribute__((unused)) static bool over_libfabric(void)
+/*
+ * Does SHMEM_PATHS name this network, as in ofi or cables? On hosts the path's name does not tell.
+ */
+__attribute__((unused)) static bool over_network(const char *name)
 {
 	const char *paths = getenv("SHMEM_PATHS");
 
-	return paths && strstr(paths, "ofi");
+	return paths && strstr(paths, name);
 }
 
 __attribute__((unused)) static double seconds(void)

@@ -45,6 +45,10 @@ mixed3         mixed3=      mixed3       1  3   plain,standard,full  tests=tagge
 	UCX between nodes of three PEs
 split          split=       split        1  3   plain,standard,full  tests=tagged SHMEM_SHARE_GLOBALS=no
 	the heap is shared, global data is not
+cables         pes=3        ucx-tcp      1  3   plain,valgrind,tsan,standard,full  SHMEM_PATHS=cables
+	the network of cables without forwarding, all PEs on one host
+cables-ring    mixed=4      ucx-tcp      1  3   plain,asan  bears=4 SHMEM_PATHS=cables SHMEM_NODE_PES=1 SHMEM_TORUS=@ring
+	the same as if each PE were a host of a ring: others relay
 ofi            pes=3        ucx-tcp      2  3   plain,standard,full  needs=ofi SHMEM_PATHS=ofi FI_PROVIDER=tcp;ofi_rxm
 	libfabric over TCP
 tofu-few       tofu-few=    tofu-few     1  3   plain,asan,ubsan,tsan,qemu,standard,full  needs=tofu tests=tagged SHMEM_PATHS=tofu SOFTOFU_SHAPE=@nodes
@@ -157,6 +161,7 @@ settings_of_path()
 		case $setting in
 		*=@nodes) setting=${setting%@*}$(shape_for "$1") ;;
 		*=@pairs) setting=${setting%@*}$(shape_for $((($1 + 1) / 2))) ;;
+		*=@ring) setting=${setting%@*}$1 ;;
 		*=@cables) setting=${setting%@*}$path_shape ;;
 		esac
 		echo "$setting"

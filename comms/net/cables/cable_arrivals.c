@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Arrivals: the connections that receive, and the round of work that all progress consists of.
+ *
+ * Data of a long frame goes from the kernel to its place: memory of this PE, or the message that
+ * relays the frame. A frame that goes on has a buffer here, because its sender had a credit for it.
+ * So reading never waits.
+ */
+#include "cable_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "comms/net/greeting.h"
+#include "rte/host/first_data.h"
+#include "rte/rte.h"
+
+enum { EVENTS = 32, READS = 4 /* of one connection in a round */ };
+
+/* --- Frames --- */
+
+static _Noreturn void refuse_frame(const struct cable_arrival *arrival)
+{
+	rte_die(NULL, "PE %d sent a frame that is none (kind %u, %u bytes, from PE %d to PE %d)", arrival->pe,
+		arrival->header.kind, arrival->header.bytes, arrival->header.from, arrival->header.to);
+}
+
+static void check_frame(const struct cable_arrival *arrival)
+{
+	const struct cable_header *header = &arrival->header;
+	const bool here = header->to == comms.pe;
+
+	if (header->kind > CABLE_ACKNOWLEDGE || header->from < 0 || header->from >= comms.n_pes || header->to < 0 ||
+	    header->to >= comms.n_pes || header->bytes > (here ? CABLE_FRAME : CABLE_RELAYED_FRAME))
+		refuse_frame(arrival);
+}
+
+/* The data of a frame that goes on comes into the message that relays it. */
+static void begin_relaying(struct cable_arrival *arrival)
+{
+	const struct cable_header *header = &arrival->header;
+	struct cable_message *message = cable_message_new(header->kind, header->to, header->bytes);
+
+	message->header = *header;
+	message->fate = CABLE_FATE_RELAYED;
+	message->left = header->bytes;
+	message->origin = arrival;
+	message->class = cable_flow_to(header->to, 0)->class + 1;
+	cable_net.relay_memory += header->bytes;
+	arrival->relayed = message;
+	arrival->dest = message->copy;
+	arrival->left = header->bytes;
+}
+
+static void end_frame(struct cable_arrival *arrival)
+{
+	struct cable_message *relayed = arrival->relayed;
+
+	arrival->relayed = NULL;
+	arrival->dest = NULL;
+	if (relayed)
+		cable_relay_frame(relayed);
+	else
+		cable_frame_arrived(&arrival->header, NULL);
+}
+
+/* Returns false if more bytes must come first. */
+static bool begin_frame(struct cable_arrival *arrival)
+{
+	const size_t there = arrival->filled - arrival->begin;
+	const char *at = arrival->buffer + arrival->begin;
+	struct cable_header *header = &arrival->header;
+
+	if (there < sizeof *header)
+		return false;
+	memcpy(header, at, sizeof *header);
+	check_frame(arrival);
+	if (header->to != comms.pe) {
+		begin_relaying(arrival);
+	} else if (header->bytes > CABLE_SHORT) {
+		arrival->dest = cable_frame_place(header);
+		arrival->left = header->bytes;
+	} else {
+		if (there < sizeof *header + header->bytes)
+			return false;
+		arrival->begin += sizeof *header + header->bytes;
+		cable_frame_arrived(header, at + sizeof *header);
+		return true;
+	}
+	arrival->begin += sizeof *header;
+	return true;
+}
+
+static void take_data(struct cable_arrival *arrival)
+{
+	size_t there = arrival->filled - arrival->begin;
+	size_t bytes = there < arrival->left ? there : arrival->left;
+
+	memcpy(arrival->dest, arrival->buffer + arrival->begin, bytes);
+	arrival->begin += bytes;
+	arrival->dest += bytes;
+	arrival->left -= bytes;
+}
+
+/* The first bytes behind the greeting are the number of the PE that has connected. */
+static bool take_number(struct cable_arrival *arrival)
+{
+	int64_t pe;
+
+	if (arrival->filled - arrival->begin < sizeof pe)
+		return false;
+	memcpy(&pe, arrival->buffer + arrival->begin, sizeof pe);
+	if (pe < 0 || pe >= comms.n_pes)
+		rte_die(NULL, "a connection says that it is PE %lld's, and the job has %d PEs", (long long)pe,
+			comms.n_pes);
+	arrival->pe = (int)pe;
+	arrival->begin += sizeof pe;
+	return true;
+}
+
+static void take_frames(struct cable_arrival *arrival)
+{
+	if (arrival->pe < 0 && !take_number(arrival))
+		return;
+	for (;;) {
+		if (arrival->dest) {
+			take_data(arrival);
+			if (arrival->left > 0)
+				break;
+			end_frame(arrival);
+		} else if (!begin_frame(arrival)) {
+			break;
+		}
+	}
+	memmove(arrival->buffer, arrival->buffer + arrival->begin, arrival->filled - arrival->begin);
+	arrival->filled -= arrival->begin;
+	arrival->begin = 0;
+}
+
+/* --- Connections --- */
+
+static void lose_arrival(struct cable_arrival *arrival, int error)
+{
+	if (arrival->pe >= 0)
+		cable_lost(arrival->pe, NULL, error);
+	arrival->gone = true;
+	epoll_ctl(cable_net.epoll, EPOLL_CTL_DEL, arrival->fd, NULL);
+}
+
+/* Returns false if there was nothing to read. */
+static bool read_arrival(struct cable_arrival *arrival)
+{
+	struct iovec part[2] = {{arrival->dest, arrival->dest ? arrival->left : 0},
+				{arrival->buffer + arrival->filled, sizeof arrival->buffer - arrival->filled}};
+	ssize_t got = readv(arrival->fd, part, 2);
+	size_t data;
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (got <= 0) {
+		lose_arrival(arrival, got == 0 ? 0 : errno);
+		return false;
+	}
+	data = (size_t)got < part[0].iov_len ? (size_t)got : part[0].iov_len;
+	if (arrival->dest) {
+		arrival->dest += data;
+		arrival->left -= data;
+	}
+	arrival->filled += (size_t)got - data;
+	take_frames(arrival);
+	return true;
+}
+
+static void read_some(struct cable_arrival *arrival)
+{
+	for (int i = 0; i < READS && !arrival->gone; i++)
+		if (!read_arrival(arrival))
+			return;
+}
+
+void cable_return_credit(struct cable_arrival *arrival, int class)
+{
+	const uint8_t byte = (uint8_t)class;
+
+	if (!arrival->gone && send(arrival->fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)
+		lose_arrival(arrival, errno);
+}
+
+static bool has_proven_itself(int fd)
+{
+	struct greeting greeting;
+
+	return greeting_receive(fd, cable_net.key, &greeting) && greetings_seen_add(&cable_net.greetings, &greeting);
+}
+
+static void accept_connections(void)
+{
+	struct cable_arrival *arrival;
+	int fd;
+
+	while ((fd = first_data_accept(cable_net.listener, NULL, NULL, has_proven_itself)) >= 0) {
+		arrival = calloc(1, sizeof *arrival);
+		if (!arrival)
+			rte_die(NULL, "no memory for a connection");
+		fcntl(fd, F_SETFL, O_NONBLOCK);
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		arrival->end = CABLE_ARRIVAL;
+		arrival->fd = fd;
+		arrival->pe = -1;
+		arrival->next = cable_net.arrivals;
+		cable_net.arrivals = arrival;
+		cable_watch(EPOLL_CTL_ADD, fd, EPOLLIN, arrival);
+	}
+}
+
+void cable_listen(void)
+{
+	static enum cable_end listener = CABLE_LISTENER;
+
+	cable_watch(EPOLL_CTL_ADD, cable_net.listener, EPOLLIN, &listener);
+}
+
+void cable_arrivals_free(void)
+{
+	while (cable_net.arrivals) {
+		struct cable_arrival *next = cable_net.arrivals->next;
+
+		close(cable_net.arrivals->fd);
+		if (cable_net.arrivals->relayed)
+			cable_message_free(cable_net.arrivals->relayed);
+		free(cable_net.arrivals);
+		cable_net.arrivals = next;
+	}
+}
+
+/* --- Work --- */
+
+static void take_event(const struct epoll_event *event)
+{
+	enum cable_end *end = event->data.ptr;
+
+	switch (*end) {
+	case CABLE_LISTENER: accept_connections(); break;
+	case CABLE_LINK: cable_link_ready((struct cable_link *)end, event->events); break;
+	case CABLE_ARRIVAL: read_some((struct cable_arrival *)end); break;
+	}
+}
+
+bool cable_work(void)
+{
+	struct epoll_event events[EVENTS];
+	int n;
+
+	/* Another thread that works does it for this one, too. */
+	if (pthread_mutex_trylock(&cable_net.lock))
+		return false;
+	n = epoll_wait(cable_net.epoll, events, EVENTS, 0);
+	for (int i = 0; i < n; i++)
+		take_event(&events[i]);
+	cable_acknowledge();
+	pthread_mutex_unlock(&cable_net.lock);
+	return n > 0;
+}

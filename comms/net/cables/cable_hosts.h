@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_CABLE_HOSTS_H
+#define COMMS_CABLE_HOSTS_H
+
+#include <stdbool.h>
+
+#include "comms/torus/file.h"
+
+/*
+ * The job's hosts and the cables between them: from SHMEM_TORUS, whose ports are called x+, x- and
+ * so on, or from the cable statements of the shape file that SHMEM_TORUS_FILE names or that oshrun
+ * found. All PEs read the same text and compute the same routes. Hosts without a PE of the job relay
+ * nothing, so their cables do not count.
+ *
+ * Nodes that SHMEM_NODE_PES makes count as hosts, so that relaying can be tried on one machine.
+ */
+
+/* Does the shape file have cable statements? */
+bool cable_hosts_are_cabled(void);
+
+void cable_hosts_start(void);
+void cable_hosts_stop(void);
+
+enum cable_way {
+	CABLE_WAY_HOST,	 /* on this host */
+	CABLE_WAY_CABLE, /* over a cable */
+	CABLE_WAY_OTHER	 /* over the network that joins all hosts: no cables lead there */
+};
+
+struct cable_route {
+	enum cable_way way;
+	int next;	  /* the PE that the message goes to first; the destination itself if near */
+	int hops;	  /* cables from there to the destination */
+	bool second;	  /* the route leaves by the second cable */
+	const char *port; /* the cable: the interface here, and there */
+	const char *its_port;
+};
+
+/* The route to a PE. second: over the second cable of a pair of hosts, if they have two. */
+struct cable_route cable_route_to(int pe, bool second);
+
+/* The longest route of the job in cables; 0: there are none. */
+int cable_hosts_longest(void);
+bool cable_hosts_have_second_cables(void);
+
+/* Is the interface of the PE's host the end of a cable? */
+bool cable_hosts_is_cabled(int pe, const char *port);
+
+/* "TCP over cables to 2 neighbours, relayed to 1 host" */
+enum { CABLE_HOSTS_TEXT = 160 };
+const char *cable_hosts_text(char text[CABLE_HOSTS_TEXT]);
+
+#endif
