@@ -83,7 +83,7 @@ man3_texts = \
 	docs/man/man3/shmem_udcflush.txt \
 	docs/man/man3/shmem_wait_until.txt
 noinst_DATA += docs/man/man3.stamp
-EXTRA_DIST += docs/protocols/deadlock.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/ring-schedule.md docs/protocols/trees.md docs/simulations.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh docs/man/man3.awk docs/man/extension.awk docs/man/wrap.awk $(man3_texts) docs/protocols/plans.md
+EXTRA_DIST += docs/protocols/cables.md docs/protocols/deadlock.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/ring-schedule.md docs/protocols/trees.md docs/simulations.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh docs/man/man3.awk docs/man/extension.awk docs/man/wrap.awk $(man3_texts) docs/protocols/plans.md
 CLEANFILES += docs/man/man3.stamp docs/man/fortran.synopsis
 
 docs/man/man3.stamp: docs/man/make-man3.sh docs/man/man3.awk docs/man/extension.awk docs/man/wrap.awk $(man3_texts) tests/conformance/openshmem-1.6.tsv tests/conformance/additions.tsv include/shmem.h $(fortran_sources)
@@ -114,7 +114,7 @@ conformance-page:
 .PHONY: clean-headers install-man3-pages uninstall-man3-pages conformance-page
 
 # The pages about the source, but for those of protocols.
-EXTRA_DIST += docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisions/accept-filter.md \
+EXTRA_DIST += docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisions/accept-filter.md docs/decisions/cables.md \
 	docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/launcher.md docs/decisions/libfabric.md docs/decisions/memory.md \
 	docs/decisions/observing.md docs/decisions/paths.md docs/decisions/plans.md \
 	docs/decisions/testing.md docs/decisions/tofu.md docs/decisions/torus.md docs/decisions/ucx.md docs/decisions/versions.md docs/decisions/waiting.md docs/packages.md

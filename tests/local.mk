@@ -98,6 +98,7 @@ UNIT_TESTS = \
 	tests/unit/traces \
 	tests/unit/torus_job \
 	tests/unit/torus_barrier_rounds \
+	tests/unit/torus_cables \
 	tests/unit/torus_cabling \
 	tests/unit/torus_records \
 	tests/unit/torus_model \
@@ -173,6 +174,7 @@ tests_unit_torus_ring_allreduce_LDADD = libtorusthink.la
 tests_unit_torus_detours_LDADD = libtorusthink.la
 tests_unit_torus_exchange_schedule_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
+tests_unit_torus_cables_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la
 tests_unit_torus_shape_LDADD = libtorusthink.la
 tests_unit_torus_slurm_LDADD = libtorusthink.la

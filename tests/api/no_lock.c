@@ -3,10 +3,10 @@
 /*
  * Operations on private and serialised contexts take no lock: this program has its own
  * pthread_mutex_lock in front of the real one, and counts. On Tofu, over libfabric and over cables
- * all contexts share one queue, which a lock guards; with SHMEM_CHECK a lock guards what is held back. A UCX
- * without thread support is called with a lock of the library's.
- * UCX 1.23 takes one of its own for memory that it has not seen registered; a worker for several
- * threads would take one for each call.
+ * all contexts share one queue, which a lock guards; with SHMEM_CHECK a lock guards what is held
+ * back. A UCX without thread support is called with a lock of the library's. UCX 1.23 takes one of
+ * its own for memory that it has not seen registered; a worker for several threads would take one
+ * for each call.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -164,7 +164,7 @@ static int *nodes_of_hosts(const struct torus_file *file)
 
 /* --- Cables --- */
 
-/* The direction of the torus that this end of a cable leaves in; cables beside the torus are last. */
+/* The direction in which this end of a cable leaves. Cables beside the torus are last. */
 static int rank_of(const struct torus_file *file, const struct torus_cable *cable, int side)
 {
 	int from = file->place[cable->host[side]], to = file->place[cable->host[!side]];
@@ -320,7 +320,8 @@ bool cable_hosts_is_cabled(int pe, const char *port)
 {
 	for (int i = 0; i < hosts.count; i++)
 		for (int side = 0; side < 2; side++)
-			if (hosts.between[i].node[side] == hosts.node_of[pe] && !strcmp(hosts.ports[i].port[side], port))
+			if (hosts.between[i].node[side] == hosts.node_of[pe] &&
+			    !strcmp(hosts.ports[i].port[side], port))
 				return true;
 	return false;
 }

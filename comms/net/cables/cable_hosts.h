@@ -9,8 +9,8 @@
 /*
  * The job's hosts and the cables between them: from SHMEM_TORUS, whose ports are called x+, x- and
  * so on, or from the cable statements of the shape file that SHMEM_TORUS_FILE names or that oshrun
- * found. All PEs read the same text and compute the same routes. Hosts without a PE of the job relay
- * nothing, so their cables do not count.
+ * found. All PEs read the same text and compute the same routes. Hosts without a PE of the job
+ * relay nothing, so their cables do not count.
  *
  * Nodes that SHMEM_NODE_PES makes count as hosts, so that relaying can be tried on one machine.
  */
@@ -29,7 +29,7 @@ enum cable_way {
 
 struct cable_route {
 	enum cable_way way;
-	int next;	  /* the PE that the message goes to first; the destination itself if near */
+	int next;	  /* the PE that gets the message first: the destination, or a relay */
 	int hops;	  /* cables from there to the destination */
 	bool second;	  /* the route leaves by the second cable */
 	const char *port; /* the cable: the interface here, and there */

@@ -10,10 +10,11 @@
 #include "comms/observe/trace.h"
 
 /*
- * Shared by the files of this network: cable_hosts.c (hosts, cables, routes), cable_network.c
- * (start and stop), cable_links.c (connections that send), cable_arrivals.c (connections that
- * receive), cable_messages.c (what a message does, and acknowledgements), cable_ops.c (operations),
- * cable_notify.c (notifications and buffers). docs/protocols/cables.md has the rules.
+ * Shared by the files of this network: cable_hosts.c (hosts, cables, routes), cable_addresses.c
+ * (where PEs listen), cable_network.c (start and stop), cable_links.c (connections that send),
+ * cable_arrivals.c (connections that receive), cable_messages.c (what a message does, and
+ * acknowledgements), cable_ops.c (operations), cable_notify.c (notifications and buffers).
+ * docs/protocols/cables.md has the rules.
  *
  * link      a TCP connection from this PE to a PE of this host or of a neighbour; only one side
  *           sends messages, the other returns credits
@@ -55,7 +56,7 @@ struct cable_header {
 	uint8_t flow_last; /* bit 0: the flow; bit 1: last frame of its message */
 	uint32_t bytes;	   /* of data behind the header */
 	int32_t from, to;
-	uint64_t there; /* data: its address at the target; of an answer, the offset in the request */
+	uint64_t there; /* address of the data; of an answer, its offset in the request */
 	uint64_t word;	/* the word's address, 0: none */
 	uint64_t value; /* operand; of a read, how many bytes; acknowledged messages */
 	uint64_t compare;
@@ -165,12 +166,18 @@ extern struct cable_net cable_net;
 struct sockaddr_storage;
 bool cable_find(bool must);
 void cable_start(void);
-void *cable_describe(size_t *bytes);
 void cable_connect(struct comms_peer *peer);
 void cable_open(void);
 void cable_forget(struct comms_peer *peer);
 void cable_stop(void);
 void cable_sent_to(const int *pes, int n, struct network_sent *sent);
+
+/* cable_addresses.c */
+void cable_addresses_start(void);
+void cable_addresses_stop(void);
+void *cable_describe(size_t *bytes);
+/* Takes over the key of the job that PE 0 has published. */
+void cable_read_key(void);
 /* Where a PE listens, by the cable or the network of the route. Returns the address's length. */
 unsigned cable_address(const struct cable_route *route, struct sockaddr_storage *address);
 /* Ends the job, unless the loss of a peer is no error any more. error 0: the peer has closed. */

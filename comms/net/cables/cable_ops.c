@@ -129,9 +129,10 @@ static void cable_put(struct comms_channel *channel, const struct comms_place *t
 {
 	const bool copied = !nbi && bytes <= CABLE_COPIED;
 	struct cable_message *put = cable_put_message(there->peer->pe, cable_place(there), source, bytes, copied);
-	atomic_int waiter = !nbi && !copied;
+	const bool waits = !nbi && !copied;
+	atomic_int waiter = waits;
 
-	if (waiter)
+	if (waits)
 		put->sent = &waiter;
 	count_pending(put, cable_pending(channel));
 	cable_submit(put, 0, true);
@@ -199,8 +200,8 @@ static void cable_complete(void)
 static void cable_finish(void)
 {
 	/*
-	 * Also with SHMEM_PROGRESS_THREAD=no: other PEs may still need this one, which makes no more
-	 * calls, and it relays for them.
+	 * Also with SHMEM_PROGRESS_THREAD=no: other PEs may still need this one, which makes no
+	 * more calls, and it relays for them.
 	 */
 	network_server_serve(&cable_net.server, "shmem_finalize");
 	cable_complete();

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ports of this host and the addresses at which PEs listen. */
+#include "cable_inside.h"
+
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/core/peers.h"
+#include "rte/host/ports.h"
+#include "rte/rte.h"
+
+enum { MOST_PORTS = 64 };
+
+/* A port of a PE's host, as it publishes it. Addresses are in network order; 0: none. */
+struct cable_port {
+	char name[TORUS_PORT];
+	uint8_t link_address[16]; /* IPv6, of the cable alone */
+	uint32_t address, mask;	  /* IPv4 */
+};
+
+/* What a PE publishes. */
+struct cable_info {
+	uint64_t key[2]; /* of the job: PE 0's; of others zero */
+	uint16_t port, ports;
+	struct cable_port at[];
+};
+
+/* The ports of this host, and what was published of it. */
+static struct cable_info *mine;
+
+/* --- This host --- */
+
+static struct cable_port *published_port(const char *name)
+{
+	for (int i = 0; i < mine->ports; i++)
+		if (!strcmp(mine->at[i].name, name))
+			return &mine->at[i];
+	return NULL;
+}
+
+static void take_address(const struct ifaddrs *entry)
+{
+	struct cable_port *port = entry->ifa_addr ? published_port(entry->ifa_name) : NULL;
+	const struct sockaddr_in *in = (const void *)entry->ifa_addr, *mask = (const void *)entry->ifa_netmask;
+	const struct sockaddr_in6 *in6 = (const void *)entry->ifa_addr;
+
+	if (port && in->sin_family == AF_INET && mask) {
+		port->address = in->sin_addr.s_addr;
+		port->mask = mask->sin_addr.s_addr;
+	} else if (port && in6->sin6_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr)) {
+		memcpy(port->link_address, &in6->sin6_addr, sizeof port->link_address);
+	}
+}
+
+void cable_addresses_start(void)
+{
+	struct port port[MOST_PORTS];
+	int ports = ports_list(port, MOST_PORTS);
+	struct ifaddrs *all = NULL;
+
+	mine = calloc(1, sizeof *mine + (size_t)ports * sizeof *mine->at);
+	if (!mine)
+		rte_die("shmem_init", "no memory");
+	for (int i = 0; i < ports; i++)
+		if (port[i].carrier)
+			memcpy(mine->at[mine->ports++].name, port[i].name, TORUS_PORT);
+	if (getifaddrs(&all))
+		rte_die("shmem_init", "the kernel does not name this host's addresses (%s)", strerror(errno));
+	for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
+		take_address(entry);
+	freeifaddrs(all);
+}
+
+void *cable_describe(size_t *bytes)
+{
+	struct cable_info *info;
+
+	*bytes = sizeof *info + mine->ports * sizeof *info->at;
+	info = malloc(*bytes);
+	if (!info)
+		rte_die("shmem_init", "no memory");
+	memcpy(info, mine, *bytes);
+	memcpy(info->key, cable_net.key, sizeof info->key);
+	info->port = cable_net.port;
+	return info;
+}
+
+void cable_addresses_stop(void)
+{
+	free(mine);
+	mine = NULL;
+}
+
+/* --- Other hosts --- */
+
+void cable_read_key(void)
+{
+	struct cable_info first;
+
+	if (!peers_read_network_info(0, &first, sizeof first))
+		rte_die("shmem_init", "cannot fetch what PE 0 published (%s); has it ended?", rte.problem);
+	memcpy(cable_net.key, first.key, sizeof cable_net.key);
+}
+
+/* What a PE published, in full; the caller frees it. */
+static struct cable_info *info_of(int pe)
+{
+	struct cable_info head, *info;
+	size_t bytes;
+
+	if (!peers_read_network_info(pe, &head, sizeof head))
+		rte_die(NULL, "cannot fetch what PE %d published (%s); %s", pe, rte.problem,
+			comms_process_in_words(pe));
+	bytes = sizeof head + head.ports * sizeof *info->at;
+	info = malloc(bytes);
+	if (!info || !peers_read_network_info(pe, info, bytes))
+		rte_die(NULL, "no memory for the addresses of PE %d", pe);
+	return info;
+}
+
+static const struct cable_port *port_called(const struct cable_info *info, const char *name)
+{
+	for (int i = 0; i < info->ports; i++)
+		if (!strcmp(info->at[i].name, name))
+			return &info->at[i];
+	return NULL;
+}
+
+static unsigned address_4(struct sockaddr_storage *address, uint32_t host, uint16_t port)
+{
+	struct sockaddr_in *in = (void *)address;
+
+	*in = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = port, .sin_addr = {host}};
+	return sizeof *in;
+}
+
+/* By the cable's own addresses of IPv6 if both ends have them, otherwise by those of IPv4. */
+static unsigned address_by_cable(const struct cable_route *route, const struct cable_info *info,
+				 struct sockaddr_storage *address)
+{
+	static const uint8_t none[16];
+	const struct cable_port *here = port_called(mine, route->port), *there = port_called(info, route->its_port);
+	struct sockaddr_in6 *in6 = (void *)address;
+
+	if (!here || !there)
+		rte_die(NULL,
+			"no carrier on the cable from %s of this host to %s of PE %d's; plug it in, or let torusplan discover "
+			"look again",
+			route->port, route->its_port, route->next);
+	if (memcmp(here->link_address, none, sizeof none) != 0 && memcmp(there->link_address, none, sizeof none) != 0) {
+		*in6 = (struct sockaddr_in6){.sin6_family = AF_INET6,
+					     .sin6_port = info->port,
+					     .sin6_scope_id = if_nametoindex(route->port)};
+		memcpy(&in6->sin6_addr, there->link_address, sizeof in6->sin6_addr);
+		return sizeof *in6;
+	}
+	if (!there->address || !here->address)
+		rte_die(NULL, "the cable from %s of this host to %s of PE %d's has no addresses at both ends", route->port,
+			route->its_port, route->next);
+	return address_4(address, there->address, info->port);
+}
+
+/* By a network that both hosts are in; otherwise by any address that is not a cable's. */
+static unsigned address_by_network(int pe, const struct cable_info *info, struct sockaddr_storage *address)
+{
+	uint32_t any = 0;
+
+	for (int i = 0; i < info->ports; i++) {
+		const struct cable_port *there = &info->at[i];
+
+		if (!there->address || cable_hosts_is_cabled(pe, there->name))
+			continue;
+		any = any ? any : there->address;
+		for (int j = 0; j < mine->ports; j++)
+			if (mine->at[j].address && mine->at[j].mask != INADDR_BROADCAST &&
+			    !((mine->at[j].address ^ there->address) & mine->at[j].mask))
+				return address_4(address, there->address, info->port);
+	}
+	if (!any)
+		rte_die(NULL, "no cables and no common network lead to the host of PE %d", pe);
+	return address_4(address, any, info->port);
+}
+
+unsigned cable_address(const struct cable_route *route, struct sockaddr_storage *address)
+{
+	/* Nodes that SHMEM_NODE_PES makes are all on this host. */
+	const enum cable_way way = comms.node_size > 0 ? CABLE_WAY_HOST : route->way;
+	struct cable_info *info = info_of(route->next);
+	unsigned length = 0;
+
+	switch (way) {
+	case CABLE_WAY_HOST: length = address_4(address, htonl(INADDR_LOOPBACK), info->port); break;
+	case CABLE_WAY_CABLE: length = address_by_cable(route, info, address); break;
+	case CABLE_WAY_OTHER: length = address_by_network(route->next, info, address); break;
+	}
+	free(info);
+	return length;
+}
+
+void cable_lost(int pe, const char *port, int error)
+{
+	if (atomic_load_explicit(&cable_net.ending, memory_order_seq_cst))
+		return;
+	rte_let_others_speak();
+	rte_die(NULL, "lost the connection to PE %d%s%s (%s); %s", pe, port ? " over the cable at " : "",
+		port ? port : "", error ? strerror(error) : "it was closed at the other end",
+		comms_process_in_words(pe));
+}
