@@ -26,7 +26,7 @@ struct network_server {
 	/* The server's own. */
 	pthread_t thread;
 	bool served;
-	int wakeup; /* readable when the thread is to wake up */
+	int wakeup;		     /* readable when the thread is to wake up */
 	atomic_bool stopping, rests; /* rests: it leaves the network to a PE that waits */
 	atomic_uint visits;	     /* polls by this PE's waits */
 };

@@ -79,8 +79,7 @@ int torus_cables_distances(const struct torus_cables *cables, int to, int *dista
 	return longest;
 }
 
-const struct torus_cable_end *torus_cables_next(const struct torus_cables *cables, const int *distance, int node,
-						int n)
+const struct torus_cable_end *torus_cables_next(const struct torus_cables *cables, const int *distance, int node, int n)
 {
 	const struct torus_cable_end *found = NULL;
 

@@ -158,8 +158,8 @@ static unsigned address_by_cable(const struct cable_route *route, const struct c
 		return sizeof *in6;
 	}
 	if (!there->address || !here->address)
-		rte_die(NULL, "the cable from %s of this host to %s of PE %d's has no addresses at both ends", route->port,
-			route->its_port, route->next);
+		rte_die(NULL, "the cable from %s of this host to %s of PE %d's has no addresses at both ends",
+			route->port, route->its_port, route->next);
 	return address_4(address, there->address, info->port);
 }
 

@@ -186,7 +186,7 @@ static void read_some(struct cable_arrival *arrival)
 
 void cable_return_credit(struct cable_arrival *arrival, int class)
 {
-	const uint8_t byte = (uint8_t)class;
+	const uint8_t byte = (uint8_t) class;
 
 	if (!arrival->gone && send(arrival->fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)
 		lose_arrival(arrival, errno);

@@ -103,7 +103,7 @@ static struct cable_link *make_link(int pe, bool second)
 	link->credits = calloc((size_t)link->classes, sizeof *link->credits);
 	if (!link->queue || !link->credits)
 		rte_die(NULL, "no memory for a connection to PE %d", pe);
-	for (int class = 0; class < link->classes; class++)
+	for (int class = 0; class < link->classes; class ++)
 		link->credits[class] = CABLE_CREDITS;
 	start_connection(link, &route);
 	return link;

@@ -158,9 +158,8 @@ static void do_put(const struct cable_header *header, const char *data)
 	if (!header->word || !(header->flow_last & CABLE_LAST))
 		return;
 	if (header->op == COMMS_SWAP)
-		atomic_store_explicit(
-			(_Atomic uint64_t *)comms_memory_of_message(header->word, sizeof(uint64_t)),
-			header->value, memory_order_release);
+		atomic_store_explicit((_Atomic uint64_t *)comms_memory_of_message(header->word, sizeof(uint64_t)),
+				      header->value, memory_order_release);
 	else
 		comms_amo_64(header->op, comms_memory_of_message(header->word, sizeof(uint64_t)), header->value, 0);
 }

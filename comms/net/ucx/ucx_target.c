@@ -107,8 +107,8 @@ static void do_item(const struct ucx_item *item, enum comms_amo op, const void *
 	if (item->bytes > 0)
 		memcpy(comms_memory_of_message(item->there, item->bytes), data, item->bytes);
 	if (item->word && op == COMMS_SWAP)
-		atomic_store_explicit((_Atomic uint64_t *)comms_memory_of_message(item->word, sizeof(uint64_t)), item->value,
-				      memory_order_release);
+		atomic_store_explicit((_Atomic uint64_t *)comms_memory_of_message(item->word, sizeof(uint64_t)),
+				      item->value, memory_order_release);
 	else if (item->word)
 		comms_amo_64(op, comms_memory_of_message(item->word, sizeof(uint64_t)), item->value, 0);
 }
