@@ -173,6 +173,13 @@ cable h5 y+ h3 y-' ]
 	send h2 h3 "$(link_local h3 c2)%c3" 1000
 }
 
+@test "cables in wrong ports lead elsewhere, and the management network stays" {
+	up --torus 4 --cables own --wrong h1=h2
+	[ "$(cables | paste -sd ' ')" = 'h0:x+=h2:x- h1:x+=h3:x- h2:x+=h1:x- h3:x+=h0:x-' ]
+	[ "$(on h0 sed -n 5,6p /run/cluster/shape | paste -sd ' ')" = 'host h3 3 cable h0 x+ h1 x-' ]
+	send h0 h1 h1 1000
+}
+
 @test "mistakes get one line" {
 	mistake()
 	{
@@ -193,4 +200,28 @@ cable h5 y+ h3 y-' ]
 	timeout 60 "$cluster" run --name "$name" --torus 4 --cables link-local -- \
 		sh -c 'mpirun --hostfile "$CLUSTER_HOSTFILE" -n 4 hostname' | sort >said
 	[ "$(paste -sd ' ' said)" = "h0 h1 h2 h3" ]
+}
+
+@test "tests/run gives jobs on such hosts their cables" {
+	cat >oshrun <<-'END'
+		#!/bin/sh
+		echo "$SHMEM_PATHS, $SHMEM_TORUS_FILE, $CLUSTER_SHAPE_FILE, $(grep -c ^cable "$SHMEM_TORUS_FILE") cables: $*"
+		exit 1
+	END
+	chmod +x oshrun
+	run -1 env OSHRUN="$PWD/oshrun" "$TOP_SRCDIR/tests/run" --build "$TOP_BUILDDIR" --kinds api --paths own2d:2 --only wait_sets
+	[[ $output == *"not ok 1 "*"wait_sets own2d:2 4 PEs"* ]]
+	[[ $output == *"| local,cables, /run/cluster/shape, /run/cluster/shape, 2 cables: -q "*" -n 4 "* ]]
+	run -0 "$TOP_SRCDIR/tests/run" --build "$TOP_BUILDDIR" --list --paths own4 --only grid,torus_,lock
+	[[ $output == *"lock own4 4 PEs"* ]]
+	[[ $output == *"torus_reduce own4 4 PEs"* ]]
+	[[ $output != *grid* && $output != *torus_teams* && $output != *torus_damaged* ]]
+}
+
+@test "torus-bench: sockets fill the cables, which the management network could not" {
+	command -v mpirun >/dev/null || skip "no mpirun"
+	SHMEM_PATHS=local,ucx UCX_NET_DEVICES=eth0 timeout 60 "$TOP_SRCDIR/tests/cluster/torus-bench" 3 50mbit --cables link-local \
+		--management-rate 20mbit --build "$TOP_BUILDDIR" --only fcollect,sockets --fcollect-sizes 256k >out
+	cat out
+	awk '$2 == "sockets" && $5 > 1.2 { found++ } END { exit found != 1 }' out
 }

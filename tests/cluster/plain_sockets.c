@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -40,30 +42,86 @@ static void fail(const char *what)
 	shmem_global_exit(1);
 }
 
+/* The port of a cable, by the place of the host that it leads to among the neighbours. */
+static const char *port_of(int direction, char name[3])
+{
+	name[0] = "xyza"[direction / 2];
+	name[1] = direction % 2 ? '+' : '-';
+	name[2] = '\0';
+	return name;
+}
+
+/*
+ * The address of this host's end of a cable, IPv4 if it has one; family 0 where ports have none
+ * that leads only there.
+ */
+static struct sockaddr_storage address_of_end(int direction)
+{
+	struct sockaddr_storage found = {.ss_family = AF_UNSPEC};
+	struct ifaddrs *all;
+	char port[3];
+
+	if (!getenv("CLUSTER_SHAPE_FILE") || getifaddrs(&all))
+		return found;
+	port_of(direction, port);
+	for (struct ifaddrs *at = all; at && found.ss_family != AF_INET; at = at->ifa_next) {
+		int family = at->ifa_addr ? at->ifa_addr->sa_family : AF_UNSPEC;
+
+		if (strcmp(at->ifa_name, port) != 0)
+			continue;
+		if (family == AF_INET)
+			memcpy(&found, at->ifa_addr, sizeof(struct sockaddr_in));
+		if (family == AF_INET6)
+			memcpy(&found, at->ifa_addr, sizeof(struct sockaddr_in6));
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+/* Takes connections by IPv4 as well. */
 static int listen_at(int port)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+	int fd = socket(AF_INET6, SOCK_STREAM, 0), on = 1, off = 0;
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
+	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) ||
 	    bind(fd, (struct sockaddr *)&address, sizeof address) || listen(fd, MOST_NEIGHBOURS))
 		fail("no socket for neighbours");
 	return fd;
 }
 
-static int connect_to(int host, int port)
+static struct sockaddr_storage address_of_host(int host)
 {
-	char name[16], service[16];
 	const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
-	struct addrinfo *address;
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+	struct addrinfo *found;
+	char name[16];
 
 	snprintf(name, sizeof name, "h%d", host);
-	snprintf(service, sizeof service, "%d", port);
-	if (fd < 0 || getaddrinfo(name, service, &hints, &address) ||
-	    connect(fd, address->ai_addr, address->ai_addrlen))
+	if (getaddrinfo(name, NULL, &hints, &found))
 		fail(name);
-	freeaddrinfo(address);
+	memcpy(&address, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return address;
+}
+
+/* `address`: of the neighbour's end of the cable, or of the neighbour. */
+static int connect_to(struct sockaddr_storage address, int direction, int port)
+{
+	int fd = socket(address.ss_family, SOCK_STREAM, 0);
+	char name[3];
+
+	if (address.ss_family == AF_INET6) {
+		struct sockaddr_in6 *end = (struct sockaddr_in6 *)&address;
+
+		end->sin6_port = htons((uint16_t)port);
+		end->sin6_scope_id = if_nametoindex(port_of(direction, name));
+	} else {
+		((struct sockaddr_in *)&address)->sin_port = htons((uint16_t)port);
+	}
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address))
+		fail(port_of(direction, name));
 	return fd;
 }
 
@@ -76,17 +134,27 @@ static void add_half(int fd, bool out)
 	half[halves++] = (struct half){fd, out, 0};
 }
 
-/* Each neighbour accepts as many as it has neighbours. */
+/* Accepts as many connections as there are neighbours. Directions 2a and 2a + 1 are opposite. */
 static void join_neighbours(const int *neighbour, int count, int pes)
 {
-	int port = FIRST_PORT + shmem_my_pe() % pes, listener = listen_at(port), in = 0;
+	int me = shmem_my_pe() % pes, port = FIRST_PORT + me, listener = listen_at(port), in = 0;
+	struct sockaddr_storage *end = shmem_calloc(MOST_NEIGHBOURS, sizeof *end), other;
 
-	shmem_barrier_all();
+	if (!end)
+		fail("memory");
 	for (int i = 0; i < count; i++)
-		if (neighbour[i] >= 0) {
-			add_half(connect_to(neighbour[i], port), true);
-			in++;
-		}
+		if (neighbour[i] >= 0)
+			end[i] = address_of_end(i);
+	shmem_barrier_all();
+	for (int i = 0; i < count; i++) {
+		if (neighbour[i] < 0)
+			continue;
+		shmem_getmem(&other, &end[i ^ 1], sizeof other, neighbour[i] * pes + me);
+		if (other.ss_family == AF_UNSPEC)
+			other = address_of_host(neighbour[i]);
+		add_half(connect_to(other, i, port), true);
+		in++;
+	}
 	while (in-- > 0)
 		add_half(accept(listener, NULL, NULL), false);
 	close(listener);

@@ -18,6 +18,7 @@
 # then in any order, all optional:
 #   needs=  what the build needs for it, see build_has; "hosts": a machine on which a test cluster can be made
 #   tests=  "tagged": only tests with its tag run on it; "transfers": only transfer_tests, unless --paths names it
+#   without= tests that do not run on it: their shape of a torus would replace the path's
 #   least=  the fewest PEs that differ from another path
 #   bears=  so many PEs run with every tool, even with one that else allows fewer
 #   as=     its name in TEST_PATH
@@ -79,6 +80,8 @@ slurm[1-9]*    all          hosts        2  10  -  needs=hosts launcher=srun clu
 	the same by srun
 torus[1-9]*    all          hosts        2  10  -  needs=hosts launcher=mpirun cluster=--torus SHMEM_TORUS=@cables
 	torus3x3: hosts that are cabled so, by mpirun; torus3x3:2: with two PEs each
+own[1-9]*      all          hosts        2  10  -  needs=hosts launcher=mpirun cluster=--cables,own,--torus without=grid,torus_damaged,torus_teams SHMEM_PATHS=local,cables SHMEM_TORUS_FILE=@cluster
+	own4, own3x3:2: the same, but each cable is a network of its own, and hosts forward nothing
 END
 }
 
@@ -123,12 +126,13 @@ read_row()
 {
 	path_shape=${1#"${2%%\[*}"} path_per_host=1 # of hosts
 	path_pes=$3 path_sort=$4 path_time=$5 path_ease=$6 path_taken=$7
-	path_needs='' path_tests='' path_least=1 path_bears=0 path_as=$1 path_launcher='' path_cluster='' path_settings=''
+	path_needs='' path_tests='' path_without='' path_least=1 path_bears=0 path_as=$1 path_launcher='' path_cluster='' path_settings=''
 	shift 7
 	for word in "$@"; do
 		case $word in
 		needs=*) path_needs=${word#*=} ;;
 		tests=*) path_tests=${word#*=} ;;
+		without=*) path_without=${word#*=} ;;
 		least=*) path_least=${word#*=} ;;
 		bears=*) path_bears=${word#*=} ;;
 		as=*) path_as=${word#*=} ;;
@@ -163,6 +167,7 @@ settings_of_path()
 		*=@pairs) setting=${setting%@*}$(shape_for $((($1 + 1) / 2))) ;;
 		*=@ring) setting=${setting%@*}$1 ;;
 		*=@cables) setting=${setting%@*}$path_shape ;;
+		*=@cluster) setting=${setting%@*}/run/cluster/shape ;; # which tests/cluster/cluster writes
 		esac
 		echo "$setting"
 	done
@@ -272,6 +277,7 @@ plan_test()
 	for path in $(echo "$paths" | tr ',' ' '); do
 		find_path "$path"
 		[ -z "$tag_paths" ] || in_list "$path_sort" "$tag_paths" || continue
+		! in_list "$name" "$path_without" || continue
 		counts=
 		for tag in $counts_on_paths; do
 			[ "${tag%%=*}" != "${path_pes%%=*}" ] || counts=${tag#*=}
