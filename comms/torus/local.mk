@@ -16,6 +16,7 @@ libtorusthink_la_SOURCES = \
 	comms/torus/cabling/cabling_layout.c \
 	comms/torus/cabling/cabling_order.c \
 	comms/torus/cabling/cabling_rings.c \
+	comms/torus/cabling/cabling_row.c \
 	comms/torus/cabling/cabling_sizes.c \
 	comms/torus/file_hosts.c \
 	comms/torus/file.c comms/torus/file.h \

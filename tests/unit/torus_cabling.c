@@ -95,7 +95,7 @@ static void make_bed(const char *text, enum naming naming)
 		for (int d = 0; d < 2 * shape->axes; d += 2)
 			if (at[h][d] >= 0)
 				join_ports(at[h][d], at[torus_neighbour(shape, h, d)][d + 1]);
-	bed.cabling = (struct cabling){shape->places, ports, bed.names, bed.silent, bed.port};
+	bed.cabling = (struct cabling){shape->places, ports, bed.names, bed.silent, bed.port, false};
 }
 
 /* --- What is done to a bed --- */
@@ -337,7 +337,7 @@ static void check_all_numbered(void)
 /* As many hosts, each with as many ports, and no cable yet. */
 static void make_hosts(int hosts, int ports)
 {
-	bed.cabling = (struct cabling){hosts, hosts * ports, bed.names, bed.silent, bed.port};
+	bed.cabling = (struct cabling){hosts, hosts * ports, bed.names, bed.silent, bed.port, false};
 	for (int h = 0; h < hosts; h++) {
 		snprintf(bed.name[h], sizeof bed.name[h], "h%d", h);
 		bed.names[h] = bed.name[h];
@@ -388,9 +388,80 @@ static void check_others(void)
 	check_none("two rings", "8 of the 8 hosts lack ports");
 }
 
-/* Each host of a torus has one more port, at a switch. */
+/* --- Cables that are networks of their own --- */
+
+/* "01 12 23": cables between these hosts, each at the next free port, which has carrier. */
+static void join_hosts(const char *pairs)
+{
+	int used[10] = {0}, ports = bed.cabling.ports / bed.cabling.hosts;
+
+	for (const char *at = pairs; at[0]; at += 2 + (at[2] == ' ')) {
+		int one = at[0] - '0', other = at[1] - '0';
+
+		EXPECT(used[one] < ports && used[other] < ports, "%s: there are ports", pairs);
+		join_ports(one * ports + used[one]++, other * ports + used[other]++);
+	}
+	bed.cabling.own_networks = true;
+}
+
+static const struct {
+	int hosts, ports;
+	const char *cables, *found;
+	bool row;
+	int dead; /* cables of the shape that are not there */
+} own_rows[] = {
+	{4, 2, "01 12 23 30", "2x2", false, 0},
+	{4, 3, "01 02 03 12 13 23", "4", true, 0},
+	{4, 3, "01 02 13 12 23", "2x2", false, 0},
+	{5, 4, "01 02 03 04 12 13 14 23 24 34", "5", true, 0},
+	{3, 2, "01 12", "3", false, 1},
+	{3, 2, "01 12 20", "3", false, 0},
+	{2, 1, "01", "2", true, 0},
+	{2, 2, "01 01", "2d", true, 0},
+	{2, 3, "01 01 01", "2d", true, 0},
+	{4, 3, "01 02 03", "4m", true, 1},
+	{5, 3, "01 12 23 30 04", "5m", true, 0},
+};
+
+static void check_own(int hosts, int ports, const char *cables, const char *shape, bool row, int dead)
+{
+	struct torus_found found;
+	char text[TORUS_TEXT];
+
+	make_hosts(hosts, ports);
+	join_hosts(cables);
+	EXPECT(torus_cabling_find(&found, &bed.cabling), "memory");
+	EXPECT(found.shape.axes && !strcmp(torus_shape_text(&found.shape, text), shape), "%s: found %s %s", cables,
+	       found.shape.axes ? text : "none:", found.why);
+	EXPECT(found.row == row, "%s: a row", cables);
+	EXPECT(found.flaws == dead, "%s: %d dead cables", cables, found.flaws);
+	EXPECT(found.faults == (row ? 0 : dead), "%s: %d faults, the first: %s", cables, found.faults,
+	       found.faults ? found.fault[0] : "");
+	for (int h = 0; h < hosts; h++)
+		EXPECT(found.place[h] >= 0, "%s: h%d has a place", cables, h);
+	torus_found_free(&found);
+}
+
+static void check_own_networks(void)
+{
+	for (size_t i = 0; i < sizeof own_rows / sizeof own_rows[0]; i++)
+		check_own(own_rows[i].hosts, own_rows[i].ports, own_rows[i].cables, own_rows[i].found, own_rows[i].row,
+			  own_rows[i].dead);
+}
+
+/* Each host of a torus, or of a chain, has one more port, at a switch. */
 static void check_beside_a_switch(void)
 {
+	static const int joined[3] = {1, 2, 1};
+
+	make_hosts(3, 3);
+	join_ports(0, 3);
+	join_ports(4, 6);
+	for (int h = 0; h < 3; h++)
+		for (int i = joined[h]; i < 3; i++)
+			bed.port[h * 3 + i].shared = true;
+	check_found("a chain beside a switch", "3m", "");
+
 	make_hosts(9, 5);
 	for (int h = 0; h < 9; h++) {
 		join_ports(h * 5, (h / 3 * 3 + (h + 1) % 3) * 5 + 1);
@@ -406,6 +477,7 @@ int main(void)
 	check_rows();
 	check_others();
 	check_beside_a_switch();
+	check_own_networks();
 	check_all_numbered();
 	return unit_failures != 0;
 }

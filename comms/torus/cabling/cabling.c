@@ -157,10 +157,81 @@ static bool describe(struct torus_found *found, struct cabling_work *work, struc
 	return good;
 }
 
+/* Every cabled host needs a place. A shape with many holes was found by chance. */
+static bool is_sensible(const struct torus_found *found, const struct cabling *cabling)
+{
+	int placed = 0;
+
+	for (int h = 0; h < cabling->hosts; h++)
+		placed += found->place[h] >= 0;
+	for (int p = 0; p < cabling->ports; p++)
+		if (cabling_peer(cabling, p) >= 0 && found->place[cabling->port[p].host] < 0)
+			return false;
+	return found->shape.axes > 0 && 4 * placed >= 3 * found->shape.places;
+}
+
+static void forget_faults(struct torus_found *found)
+{
+	for (int i = 0; i < found->faults; i++)
+		free(found->fault[i]);
+	free(found->fault);
+	free(found->flaw);
+	found->fault = NULL;
+	found->flaw = NULL;
+	found->faults = found->flaws = 0;
+}
+
+/*
+ * The row is not a rule by which somebody cabled the hosts, so no port and no host is in a wrong
+ * place.
+ */
+static bool describe_row(struct torus_found *found, struct cabling_work *work, struct cabling_layout *layout)
+{
+	int hosts = work->cabling->hosts, *expected = malloc((size_t)hosts * sizeof *expected);
+	bool good = expected && cabling_put_in_order(work, layout, expected, &found->ordered);
+
+	if (good) {
+		forget_faults(found);
+		found->row = true;
+		found->shape = layout->shape;
+		memcpy(found->place, layout->place, (size_t)hosts * sizeof *found->place);
+		for (int h = 0; h < hosts; h++)
+			expected[h] = -1;
+		/*
+		 * Not before: a port without a label must not count as one that could close the
+		 * ring.
+		 */
+		work->rule.made_up = true;
+		good = cabling_find_faults(found, work, layout, expected);
+	}
+	free(expected);
+	return good;
+}
+
+/* A torus; otherwise, or for two hosts, a row if each cable is a network of its own. */
+static bool find_torus_or_row(struct torus_found *found, struct cabling_work *work)
+{
+	const struct cabling *cabling = work->cabling;
+	struct cabling_layout layout = {.place = NULL};
+	bool pair = cabling->own_networks && cabling->hosts == 2, good = pair || lay_out(work, &layout);
+
+	if (good && layout.place)
+		good = describe(found, work, &layout);
+	else if (good && !pair)
+		is_torus(found, work, &layout);
+	if (good && cabling->own_networks && !is_sensible(found, cabling)) {
+		cabling_layout_free(&layout);
+		good = cabling_lay_out_row(work, &layout);
+		if (good && layout.place)
+			good = describe_row(found, work, &layout);
+	}
+	cabling_layout_free(&layout);
+	return good;
+}
+
 bool torus_cabling_find(struct torus_found *found, const struct cabling *cabling)
 {
 	struct cabling_work work = {.cabling = cabling};
-	struct cabling_layout layout = {.place = NULL};
 	bool good;
 
 	memset(found, 0, sizeof *found);
@@ -173,14 +244,8 @@ bool torus_cabling_find(struct torus_found *found, const struct cabling *cabling
 		memset(found->direction, -1, (size_t)cabling->ports);
 	if (good && work.links == 0)
 		explain_no_cables(found, cabling);
-	else if (good && !has_too_many_ports(found, &work)) {
-		good = lay_out(&work, &layout);
-		if (good && layout.place)
-			good = describe(found, &work, &layout);
-		else if (good)
-			is_torus(found, &work, &layout);
-	}
-	cabling_layout_free(&layout);
+	else if (good && !has_too_many_ports(found, &work))
+		good = find_torus_or_row(found, &work);
 	cabling_forget_rule(&work.rule);
 	free(work.first);
 	if (!good)
@@ -190,10 +255,7 @@ bool torus_cabling_find(struct torus_found *found, const struct cabling *cabling
 
 void torus_found_free(struct torus_found *found)
 {
-	for (int i = 0; i < found->faults; i++)
-		free(found->fault[i]);
-	free(found->fault);
-	free(found->flaw);
+	forget_faults(found);
 	free(found->place);
 	free(found->direction);
 	memset(found, 0, sizeof *found);

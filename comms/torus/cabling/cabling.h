@@ -13,6 +13,8 @@
  *          rule, labels are invented from the squares that the cables form
  * layout   hosts at places. Hosts take the places that most of their neighbours imply, so that some
  *          wrong cables are outvoted
+ * row      if each cable is a network of its own, hosts get a shape also where their cables follow
+ *          no axes: one row or ring, whatever other cables they have
  * order    host names often count places. If most of them do, the others are in the wrong place
  */
 struct cabling_port {
@@ -20,7 +22,7 @@ struct cabling_port {
 	const char *name;
 	int peer;     /* the port at the other end; -1: unknown */
 	bool carrier; /* the port has a link */
-	bool shared;  /* more than one port answers: a switch */
+	bool shared;  /* more than one port answers, or could: a switch */
 	int speed;    /* Mbit/s; 0: unknown */
 };
 
@@ -29,6 +31,8 @@ struct cabling {
 	const char *const *name;   /* of each host */
 	const bool *silent;	   /* by host: it reported nothing about its ports */
 	struct cabling_port *port; /* host after host */
+	/* Hosts forward nothing, so each cable is a network of its own. */
+	bool own_networks;
 };
 
 struct torus_found {
@@ -42,7 +46,14 @@ struct torus_found {
 	int faults;
 	bool ruled;   /* ports follow a cabling rule */
 	bool ordered; /* names follow the places */
+	/*
+	 * One row of hosts, because their cables follow no axes; more cables may be between them.
+	 */
+	bool row;
 };
+
+/* The port at the other end if it is a cable to another host; otherwise -1. */
+int cabling_peer(const struct cabling *cabling, int port);
 
 /* Returns false if there is no memory. */
 bool torus_cabling_find(struct torus_found *found, const struct cabling *cabling);

@@ -195,6 +195,9 @@ static void report_ports(struct cabling_inspection *in)
 		if (!in->reported[p] && !in->work->rule.made_up && is_misplaced(in, p))
 			report_swapped(in, p);
 	}
+	/* A cable beside the torus is of use where each is a network of its own. */
+	if (cabling->own_networks && in->work->rule.made_up)
+		return;
 	for (int p = 0; p < cabling->ports; p++)
 		if (!in->reported[p] && cabling_peer(cabling, p) > p && in->found->direction[p] < 0 &&
 		    in->layout->place[cabling->port[p].host] >= 0 &&
@@ -224,6 +227,9 @@ static void report_dead(struct cabling_inspection *in, int place, int direction)
 	const char *why = "nothing comes through";
 
 	add_flaw(in, place, direction, 0);
+	/* Nobody meant a cable to be here. */
+	if (in->found->row)
+		return;
 	if ((port >= 0 && in->reported[port]) || (far >= 0 && in->reported[far]))
 		return;
 	if ((port >= 0 && !cabling->port[port].carrier) || (far >= 0 && !cabling->port[far].carrier))
@@ -321,7 +327,8 @@ bool cabling_find_faults(struct torus_found *found, const struct cabling_work *w
 	found->ruled = !ruled.rule.made_up;
 	report_hosts(&in);
 	report_holes(&in);
-	report_ports(&in);
+	if (!found->row)
+		report_ports(&in);
 	report_cables(&in);
 	free(in.reported);
 	return !in.failed;

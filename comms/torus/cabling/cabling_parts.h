@@ -6,9 +6,9 @@
 
 /*
  * The steps of torus_cabling_find, in order: labels of ports (cabling_labels.c), sizes
- * (cabling_sizes.c) and layouts (cabling_layout.c), rings and meshes (cabling_rings.c), the order
- * of names (cabling_order.c), directions of ports (cabling_directions.c), faults
- * (cabling_faults.c).
+ * (cabling_sizes.c) and layouts (cabling_layout.c) or a single row (cabling_row.c), rings and
+ * meshes (cabling_rings.c), the order of names (cabling_order.c), directions of ports
+ * (cabling_directions.c), faults (cabling_faults.c).
  */
 enum { CABLING_PORTS = 64 /* of a host, at most */ };
 
@@ -35,9 +35,6 @@ struct cabling_layout {
 	int placed, explained;	  /* hosts placed; links between neighbours */
 };
 
-/* The port at the other end if it is a cable to another host; otherwise -1. */
-int cabling_peer(const struct cabling *cabling, int port);
-
 /* Returns false if there is no memory. If there is no rule, rule.axes is 0. */
 bool cabling_find_rule(struct cabling_work *work);
 bool cabling_make_up_rule(struct cabling_work *work);
@@ -60,6 +57,11 @@ bool cabling_try_list(const struct cabling_work *work, const struct torus_shape 
 
 /* Returns false if there is no memory. The best layout has no place if nothing fits. */
 bool cabling_lay_out(const struct cabling_work *work, struct cabling_layout *best);
+/*
+ * Puts the hosts that cables join in one row or ring; no place if there are too many. Replaces the
+ * rule. Returns false if there is no memory.
+ */
+bool cabling_lay_out_row(struct cabling_work *work, struct cabling_layout *layout);
 bool cabling_layout_make(struct cabling_layout *layout, const struct torus_shape *shape, int hosts);
 void cabling_layout_free(struct cabling_layout *layout);
 int cabling_explained(const struct cabling_work *work, const struct cabling_layout *layout);

@@ -91,7 +91,8 @@ static bool count_crossings(const struct cabling_work *work, const struct cablin
 static bool has_port(const struct cabling_work *work, int host, int label)
 {
 	for (int p = work->first[host]; host >= 0 && p < work->first[host + 1]; p++)
-		if (work->rule.label[p] == label || (work->rule.made_up && work->rule.label[p] < 0))
+		if (!work->cabling->port[p].shared &&
+		    (work->rule.label[p] == label || (work->rule.made_up && work->rule.label[p] < 0)))
 			return true;
 	return false;
 }
