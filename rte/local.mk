@@ -3,7 +3,8 @@
 
 noinst_LTLIBRARIES += librtebase.la
 librtebase_la_SOURCES = rte/host/command.c rte/host/command.h rte/host/first_data.h rte/host/hosts.c rte/host/hosts.h \
-	rte/host/pages.c rte/host/pages.h rte/host/ports.c rte/host/ports.h rte/host/slurm_queries.c \
+	rte/host/pages.c rte/host/pages.h rte/host/ports.c rte/host/ports.h \
+	rte/host/rdma_ports.c rte/host/rdma_ports.h rte/host/slurm_queries.c \
 	rte/host/slurm_queries.h rte/host/torus_cache.c rte/host/torus_cache.h rte/host/variables.c rte/host/variables.h rte/settings.c rte/settings.def \
 	rte/settings.h rte/signal_handlers.c rte/signal_handlers.h rte/text/arguments.c rte/text/arguments.h \
 	rte/text/plain.c rte/text/plain.h rte/text/progress.c rte/text/progress.h rte/text/text.c \

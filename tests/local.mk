@@ -93,6 +93,7 @@ UNIT_TESTS = \
 	tests/unit/hooks \
 	tests/unit/pages \
 	tests/unit/processor \
+	tests/unit/rdma_ports \
 	tests/unit/settings \
 	tests/unit/text \
 	tests/unit/traces \
@@ -157,6 +158,7 @@ tests_unit_hooks_LDADD =
 tests_unit_hooks_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now
 tests_unit_pages_LDADD = librtebase.la
 tests_unit_processor_LDADD = -lpthread
+tests_unit_rdma_ports_LDADD = librtebase.la
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_traces_LDADD = librtebase.la

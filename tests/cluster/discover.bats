@@ -130,6 +130,79 @@ with_wrong() # SHAPE PAIRS WRONG...
 	grep -qx 'dead h4' found.shape
 }
 
+# own_cables CODE LINE...: the cluster's shape file has cables of their own, and the file that discover writes has the same. The
+# report says so and has these lines.
+own_cables()
+{
+	discover "$1" --output found.shape
+	[[ "$output" == *'forwarding no: every cable is a network of its own'* ]]
+	for line in "${@:2}"; do
+		grep -qxF "$line" <<<"$output"
+	done
+	grep '^cable ' found.shape
+	# The file may name the ends of a cable in either order.
+	diff <(on h0 sh -c 'cat "$CLUSTER_SHAPE_FILE"' | cables) <(cables <found.shape)
+}
+
+cables()
+{
+	awk '$1 == "cable" { one = $2 " " $3; other = $4 " " $5; print one < other ? one " " other : other " " one }' | sort
+}
+
+@test "cables that are networks of their own are listed, whatever addresses they have" {
+	up --torus 4 --cables own
+	own_cables 0 'cable      h0 x+ to h1 x-, 10 Gbit/s' 'cable      h3 x+ to h0 x-, 10 Gbit/s' 'shape      4'
+	[[ "$output" != *'Hosts that forward'* ]]
+	# A host whose routes leave over no cable passes on nothing. Where all hosts have such routes, cables are no networks of their own.
+	on h0 sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
+	own_cables 0
+	for host in 0 1 2 3; do
+		on "h$host" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward; ip route add 10.99.0.0/16 via 10.98.0.1 dev x+ onlink'
+	done
+	found 4 0
+	! grep -q '^cable' found.shape
+	"$cluster" down --name "$name"
+
+	up --torus 4 --cables link-local
+	own_cables 0 'cable      h2 x+ to h3 x-, 10 Gbit/s' 'shape      4'
+}
+
+@test "cables of their own that form a chain, a full mesh or a pair give a shape, and all are listed" {
+	up --torus 4m --cables own
+	own_cables 0 'shape      4m' 'cabling    nothing is wrong'
+	"$cluster" cut --name "$name" h1 x+
+	discover 1 --output found.shape
+	[[ "$output" == *'wrong      '* ]]
+	[ "$(grep -c '^cable' found.shape)" -eq 2 ]
+	"$cluster" down --name "$name"
+
+	up --full-mesh 4 --cables link-local
+	own_cables 0 'shape      4' 'cable      h0 c2 to h2 c0, 10 Gbit/s, not part of the shape' 'cabling    nothing is wrong'
+	[[ "$output" == *'the cables follow no axes'* ]]
+	"$cluster" down --name "$name"
+
+	# The network for management is no cable.
+	up --torus 2d --cables own
+	own_cables 0 'shape      2d' 'cabling    nothing is wrong'
+	"$cluster" cut --name "$name" h0 x-
+	discover 0 --output found.shape
+	[ "$(grep '^cable' found.shape)" = 'cable h0 x+ h1 x-' ]
+}
+
+@test "a cable of its own has the names of RDMA devices at its ends" {
+	up --torus 2 --cables own
+	# Below /sys, a folder like the one that a driver makes.
+	for host in h0 h1; do
+		on "$host" sh -c '
+			base=/tmp/class && mkdir -p $base/net $base/infiniband && mount --bind /sys/class/net $base/net &&
+			mount --rbind $base /sys/class && cd /sys/class/infiniband || exit
+			gids=mlx5_$1/ports/1 && mkdir -p $gids/gids $gids/gid_attrs/ndevs $gids/gid_attrs/types &&
+			echo fe80:0000:0000:0000:0204:06ff:fe08:0a0c >$gids/gids/1 && echo "$2" >$gids/gid_attrs/ndevs/1 &&
+			echo RoCE v2 >$gids/gid_attrs/types/1' sh "${host#h}" "$([ "$host" = h0 ] && echo x+ || echo x-)"
+	done
+	own_cables 0 'cable      h0 x+ (mlx5_0, GID 1) to h1 x- (mlx5_1, GID 1), 10 Gbit/s'
+}
+
 job() # SETTINGS...: the torus line of its report
 {
 	run on h0 env -C "$PWD" XDG_CACHE_HOME="$PWD/cache" SHMEM_INFO=1 "$@" "$TOP_BUILDDIR/oshrun" \

@@ -151,6 +151,82 @@ static void check_filtered_probes(void)
 	end();
 }
 
+/* A ring by its probes, with lines about forwarding. */
+static bool ring_is_own(const char *const *lines, int count)
+{
+	bool own;
+
+	begin(true);
+	records_take(&records, 0, "heard up b down");
+	records_take(&records, 1, "heard up c.example.org down");
+	records_take(&records, 2, "heard up a down");
+	for (int i = 0; i < count; i++)
+		records_take(&records, lines[i][0] - 'a', lines[i] + 2);
+	join();
+	own = cabling.own_networks;
+	end();
+	return own;
+}
+
+/* Hosts forward if the kernel does and a gateway is behind one of their cables. */
+static void check_forwarding(void)
+{
+	static const char *const lines[] = {"a forwards 1",	  "b forwards 1",   "c forwards 1",
+					    "a gateway up 0",	  "b gateway up 0", "c gateway down 1",
+					    "a gateway nowhere 0"};
+	static const char *const kept[] = {"a forwards 1",   "b forwards 0",   "c forwards 1",
+					   "a gateway up 0", "b gateway up 0", "c gateway down 0"};
+
+	EXPECT(!ring_is_own(lines, 0), "nothing is known");
+	EXPECT(!ring_is_own(lines, 7), "all forward");
+	EXPECT(ring_is_own(lines, 5), "c has no gateway");
+	EXPECT(ring_is_own(kept, 6), "b's kernel does not forward");
+}
+
+/* Two hosts, each with a port "net" in a network of many; a is told more. */
+static const char *behind_net(const char *line, const char *cable)
+{
+	const char *text;
+	char said[40];
+
+	begin(true);
+	records_take(&records, 0, "port net 02:00:00:00:00:09 1 1 1 1000");
+	records_take(&records, 1, "port net 02:00:00:00:00:19 1 1 1 1000");
+	records_take(&records, 0, "heard net b net");
+	records_take(&records, 0, line);
+	records_take(&records, 0, cable);
+	join();
+	snprintf(said, sizeof said, "%s", behind(0, "net"));
+	EXPECT(!strcmp(behind(1, "net"), said[0] == 'b' ? "a net" : said), "both ends: %s", behind(1, "net"));
+	EXPECT(!strcmp(behind(0, "up"), cable[0] ? "b down" : ""), "the cable: %s", behind(0, "up"));
+	end();
+	text = said[0] == 'b' ? "cable" : "switch";
+	return text;
+}
+
+static void check_management(void)
+{
+	EXPECT(!strcmp(behind_net("", ""), "cable"), "a cable with addresses of its own");
+	EXPECT(!strcmp(behind_net("gateway net 0", ""), "cable"), "what is behind b is reached over it");
+	EXPECT(!strcmp(behind_net("gateway net 1", ""), "switch"), "the default route");
+	EXPECT(!strcmp(behind_net("", "heard up b down"), "switch"), "beside a cable");
+}
+
+static void check_rdma(void)
+{
+	begin(true);
+	records_take(&records, 1, "rdma up mlx5_0 3");
+	records_take(&records, 1, "rdma nowhere mlx5_1 3");
+	records_take(&records, 1, "rdma down");
+	join();
+	/* Ports are sorted by host and name. */
+	EXPECT(!strcmp(records.port[3].rdma, "mlx5_0") && records.port[3].gid == 3 &&
+		       !strcmp(cabling.port[3].name, "up") && cabling.port[3].host == 1,
+	       "%s, GID %d", records.port[3].rdma, records.port[3].gid);
+	EXPECT(!records.port[2].rdma[0] && !records.port[5].rdma[0], "no other port has one");
+	end();
+}
+
 static void check_noise(void)
 {
 	static const char *const lines[] = {"",
@@ -177,6 +253,9 @@ int main(void)
 	check_each_way();
 	check_contradictions();
 	check_filtered_probes();
+	check_forwarding();
+	check_management();
+	check_rdma();
 	check_noise();
 	return unit_failures != 0;
 }

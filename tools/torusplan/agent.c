@@ -21,6 +21,7 @@
 
 #include "rte/host/command.h"
 #include "rte/host/ports.h"
+#include "rte/host/rdma_ports.h"
 #include "torusplan.h"
 
 enum { MOST_PORTS = 64, MOST_HEARD = 1024 };
@@ -109,6 +110,55 @@ static void print_routes(const struct agent *agent)
 		fclose(file);
 }
 
+static bool kernel_forwards(void)
+{
+	FILE *file = fopen("/proc/sys/net/ipv4/ip_forward", "re");
+	int value = 0;
+
+	if (file && fscanf(file, "%d", &value) != 1)
+		value = 0;
+	if (file)
+		fclose(file);
+	return value == 1;
+}
+
+/* Is a gateway reached over the port? Reads the kernel's table of IPv4 routes. */
+static bool has_gateway(const char *port, bool *is_default)
+{
+	FILE *file = fopen("/proc/net/route", "re");
+	char line[256], name[IF_NAMESIZE];
+	unsigned to, gateway;
+	bool found = false;
+
+	*is_default = false;
+	while (file && fgets(line, sizeof line, file)) {
+		if (sscanf(line, "%15s %x %x", name, &to, &gateway) != 3 || gateway == 0 || strcmp(name, port) != 0)
+			continue;
+		found = true;
+		*is_default = *is_default || to == 0;
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* What discover needs to know where each cable may be a network of its own. */
+static void print_forwarding(const struct agent *agent)
+{
+	struct rdma_port rdma;
+	bool is_default;
+
+	agent_say(agent, "forwards %d", kernel_forwards());
+	for (int p = 0; p < agent->ports; p++) {
+		const char *name = agent->port[p].name;
+
+		if (has_gateway(name, &is_default))
+			agent_say(agent, "gateway %s %d", name, is_default);
+		if (rdma_port_find(RDMA_FOLDER, name, &rdma))
+			agent_say(agent, "rdma %s %s %d", name, rdma.device, rdma.gid);
+	}
+}
+
 /* Users other than root often have no sbin folder in PATH. */
 static char *ask_lldpd(void)
 {
@@ -155,6 +205,7 @@ static void print_ports(const struct agent *agent)
 			  port->network, port->speed);
 		all = all && (port->can_probe || !port->carrier);
 	}
+	print_forwarding(agent);
 	print_addresses(agent);
 	print_lldp(agent);
 	/* Tables are long on hosts of a large torus, and probes are better if they are possible. */

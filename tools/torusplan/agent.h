@@ -13,6 +13,10 @@
  *   neighbour PORT A.B.C.D HARDWARE  from the kernel's table
  *   route PORT A.B.C.D               a gateway that is reached over the port
  *   lldp PORT HOST ITS-PORT          what lldpd says
+ *   forwards NUMBER                  1: the kernel forwards IPv4 packets
+ *   gateway PORT DEFAULT             a route with a gateway leads over the port; 1: the default
+ *                                    route does
+ *   rdma PORT DEVICE GID             its RDMA device, and the index of a GID
  *   ready                            all of these have been printed, and it sends probes from now
  *                                    on
  *   done                             for a newline that discover has sent: since then it has sent

@@ -19,6 +19,73 @@ static void write_ports(FILE *file, const struct torus_found *found, const struc
 	}
 }
 
+/* A cable of the torus begins where it leads upwards. */
+static bool begins(const struct torus_found *found, const struct cabling *cabling, int port)
+{
+	int peer = cabling_peer(cabling, port);
+
+	return peer >= 0 && found->direction[port] >= 0 && found->direction[port] % 2 == 0;
+}
+
+struct ordered_cable {
+	int port, place, direction;
+};
+
+static int compare_cables(const void *left, const void *right)
+{
+	const struct ordered_cable *one = left, *other = right;
+
+	if (one->place != other->place)
+		return one->place - other->place;
+	return one->direction != other->direction ? one->direction - other->direction : one->port - other->port;
+}
+
+/*
+ * Cables that the torus does not use follow, as do all beyond the first where several lead in one
+ * direction.
+ */
+int found_cables(const struct torus_found *found, const struct cabling *cabling, int **port)
+{
+	struct ordered_cable *list = calloc((size_t)cabling->ports + 1, sizeof *list);
+	int count = 0;
+
+	*port = calloc((size_t)cabling->ports + 1, sizeof **port);
+	for (int p = 0; list && *port && p < cabling->ports; p++) {
+		int peer = cabling_peer(cabling, p);
+		bool first = begins(found, cabling, p), other = peer >= 0 && begins(found, cabling, peer);
+		int place = found->place[cabling->port[p].host];
+
+		if (peer < 0 || (first ? other && peer < p : other || peer < p))
+			continue;
+		if (place < 0 || found->place[cabling->port[peer].host] < 0)
+			continue;
+		list[count++] = (struct ordered_cable){p, first ? place : found->shape.places,
+						       first ? found->direction[p] : place};
+	}
+	if (!list || !*port)
+		count = -1;
+	else
+		qsort(list, (size_t)count, sizeof *list, compare_cables);
+	for (int c = 0; c < count; c++)
+		(*port)[c] = list[c].port;
+	free(list);
+	return count;
+}
+
+static bool write_cables(FILE *file, const struct torus_found *found, const struct cabling *cabling)
+{
+	int *port, count = found_cables(found, cabling, &port);
+
+	for (int c = 0; c < count; c++) {
+		const struct cabling_port *from = &cabling->port[port[c]], *to = &cabling->port[from->peer];
+
+		fprintf(file, "cable %s %s %s %s\n", cabling->name[from->host], from->name, cabling->name[to->host],
+			to->name);
+	}
+	free(port);
+	return count >= 0;
+}
+
 static const char *host_at(const struct torus_found *found, const struct cabling *cabling, int place)
 {
 	for (int h = 0; h < cabling->hosts; h++)
@@ -44,6 +111,7 @@ char *found_file(const struct torus_found *found, const struct cabling *cabling,
 {
 	char *text = NULL, place[TORUS_TEXT], day[32] = "";
 	time_t now = time(NULL);
+	bool good;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
 
@@ -60,10 +128,11 @@ char *found_file(const struct torus_found *found, const struct cabling *cabling,
 		if (found->place[h] >= 0 && cabling->silent[h])
 			fprintf(file, "dead %s\n", cabling->name[h]);
 	write_ports(file, found, cabling);
+	good = !cabling->own_networks || write_cables(file, found, cabling);
 	write_flaws(file, found, cabling);
 	for (int i = 0; i < found->faults; i++)
 		fprintf(file, "# wrong: %s\n", found->fault[i]);
-	if (fclose(file)) {
+	if (fclose(file) || !good) {
 		free(text);
 		return NULL;
 	}

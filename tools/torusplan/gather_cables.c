@@ -199,8 +199,7 @@ bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds
 	}
 	gathered->answered = listener.readies;
 	gathered->state = listener.state;
-	memcpy(gathered->joined, listener.records.joined, sizeof gathered->joined);
-	records_free(&listener.records);
+	gathered->records = listener.records;
 	free(listener.line);
 	free(listener.ready);
 	free(listener.counted);
@@ -212,5 +211,6 @@ bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds
 void gathered_free(struct gathered *gathered)
 {
 	records_free_cabling(&gathered->cabling);
+	records_free(&gathered->records);
 	free(gathered->state);
 }

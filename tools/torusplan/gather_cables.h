@@ -11,9 +11,9 @@
 /* Collects the output of the agents of torusplan discover, and the cables that follow from it. */
 struct gathered {
 	struct cabling cabling;
-	int answered;		  /* hosts */
-	int joined[RECORD_KINDS]; /* ports whose other end each kind of record identified */
-	uint64_t *state;	  /* by host, 0: no answer */
+	struct records records; /* with the same numbers of ports */
+	int answered;		/* hosts */
+	uint64_t *state;	/* by host, 0: no answer */
 };
 
 /*

@@ -48,9 +48,33 @@ static struct record_port *port_called(const struct records *records, int host, 
 	return NULL;
 }
 
+/* More about a port that has been listed. Returns false if it is no line of these kinds. */
+static bool take_more(const struct records *records, int host, const char *kind, const char *rest)
+{
+	bool gateway = !strcmp(kind, "gateway");
+	char name[IF_NAMESIZE], device[64];
+	struct record_port *port;
+	int number;
+
+	if (!gateway && strcmp(kind, "rdma") != 0)
+		return false;
+	if (gateway ? sscanf(rest, "%15s %d", name, &number) != 2
+		    : sscanf(rest, "%15s %63s %d", name, device, &number) != 3)
+		return true;
+	port = port_called(records, host, name);
+	if (port && gateway) {
+		port->gateway = true;
+		port->default_route = number;
+	} else if (port) {
+		snprintf(port->rdma, sizeof port->rdma, "%s", device);
+		port->gid = number;
+	}
+	return true;
+}
+
 void records_take(struct records *records, int host, const char *line)
 {
-	static const char *const kinds[RECORD_KINDS] = {"address", "neighbour", "route", "lldp", "heard"};
+	static const char *const kinds[RECORD_KINDS] = {"address", "neighbour", "route", "lldp", "heard", "forwards"};
 	struct record record = {.host = host}, *list;
 	char kind[16];
 	int used = 0, k = 0, words;
@@ -61,10 +85,12 @@ void records_take(struct records *records, int host, const char *line)
 		take_port(records, host, line + used);
 		return;
 	}
+	if (take_more(records, host, kind, line + used))
+		return;
 	while (k < RECORD_KINDS && strcmp(kinds[k], kind) != 0)
 		k++;
 	record.kind = (enum record_kind)k;
-	if (k == RECORD_ADDRESS)
+	if (k == RECORD_ADDRESS || k == RECORD_FORWARDS)
 		words = sscanf(line + used, "%255s", record.text) + 2;
 	else
 		words = sscanf(line + used, "%15s %255s %63s", record.port, record.text, record.more) +
@@ -213,6 +239,67 @@ static void join_by(struct joiner *joiner, enum record_kind kind)
 	free(known);
 }
 
+/* Is another port of the host, in no network, cabled to another host? */
+static bool has_other_cable(const struct joiner *joiner, int port)
+{
+	const struct cabling_port *list = joiner->cabling->port;
+
+	for (int p = 0; p < joiner->cabling->ports; p++)
+		if (p != port && list[p].host == list[port].host && !joiner->records->port[p].network &&
+		    leads_elsewhere(joiner->cabling, p) && !list[p].shared)
+			return true;
+	return false;
+}
+
+/*
+ * A port in a network of more than two hosts that sees one other port is a cable if it has
+ * addresses like one, or the network for management of two hosts. It is the latter if the default
+ * route leads over it, or cables without such addresses are beside it.
+ */
+static bool is_management(const struct joiner *joiner, int port)
+{
+	const struct record_port *of = &joiner->records->port[port];
+
+	return of->network && (of->default_route || has_other_cable(joiner, port));
+}
+
+static void leave_out_management(const struct joiner *joiner)
+{
+	struct cabling_port *list = joiner->cabling->port;
+
+	for (int p = 0; p < joiner->cabling->ports; p++) {
+		int peer = list[p].peer;
+
+		if (peer > p && (is_management(joiner, p) || is_management(joiner, peer))) {
+			list[p].peer = list[peer].peer = -1;
+			list[p].shared = list[peer].shared = true;
+		}
+	}
+}
+
+/* Does a host with cables keep packets that are not for it? Unknown counts as no. */
+static bool keeps_packets(const struct joiner *joiner, int host)
+{
+	bool known = false, forwards = false, cabled = false, gateway = false;
+
+	for (int r = 0; r < joiner->records->records; r++) {
+		const struct record *record = &joiner->records->record[r];
+
+		if (record->kind == RECORD_FORWARDS && record->host == host) {
+			known = true;
+			forwards = !strcmp(record->text, "1");
+		}
+	}
+	for (int p = 0; known && p < joiner->cabling->ports; p++) {
+		if (joiner->cabling->port[p].host != host || joiner->cabling->port[p].shared ||
+		    !leads_elsewhere(joiner->cabling, p))
+			continue;
+		cabled = true;
+		gateway = gateway || joiner->records->port[p].gateway;
+	}
+	return cabled && !(forwards && gateway);
+}
+
 static int compare_ports(const void *left, const void *right)
 {
 	const struct record_port *one = left, *other = right;
@@ -231,6 +318,7 @@ bool records_join(struct records *records, const struct hosts *hosts, const bool
 	cabling->name = (const char *const *)hosts->names.list;
 	cabling->port = calloc((size_t)records->ports + 1, sizeof *cabling->port);
 	cabling->silent = silent;
+	cabling->own_networks = false;
 	if (!silent || !cabling->port || records->failed)
 		return false;
 	if (records->ports)
@@ -247,6 +335,9 @@ bool records_join(struct records *records, const struct hosts *hosts, const bool
 	}
 	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
 		join_by(&joiner, order[i]);
+	leave_out_management(&joiner);
+	for (int h = 0; h < cabling->hosts; h++)
+		cabling->own_networks = cabling->own_networks || keeps_packets(&joiner, h);
 	return true;
 }
 

@@ -13,6 +13,9 @@ struct record_port {
 	char name[IF_NAMESIZE], hardware[18];
 	bool carrier, can_probe, network;
 	int speed;
+	bool gateway, default_route; /* such a route leads over it */
+	char rdma[64];		     /* its RDMA device; "": none */
+	int gid;		     /* for the device */
 };
 
 struct record {
@@ -22,10 +25,11 @@ struct record {
 		RECORD_ROUTE,
 		RECORD_LLDP,
 		RECORD_HEARD,
+		RECORD_FORWARDS,
 		RECORD_KINDS
 	} kind;
 	int host;
-	/* Address, host or gateway; hardware or port. */
+	/* Address, host or gateway, or whether it forwards; hardware or port. */
 	char port[IF_NAMESIZE], text[256], more[64];
 };
 
@@ -44,7 +48,10 @@ void records_take(struct records *records, int host, const char *line);
 /* Compares host names, one of which may have its domain. */
 bool records_same_host(const char *name, const char *other);
 
-/* Returns false if there is no memory. ready: by host. */
+/*
+ * Returns false if there is no memory. ready: by host. Sorts the ports of the records, so that they
+ * have the numbers of the cabling's.
+ */
 bool records_join(struct records *records, const struct hosts *hosts, const bool *ready, struct cabling *cabling);
 void records_free(struct records *records);
 void records_free_cabling(struct cabling *cabling);

@@ -81,34 +81,90 @@ static const char *known_by(const struct gathered *gathered, char text[KNOWN_BY]
 
 	text[0] = '\0';
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (gathered->joined[rows[i].kind])
+		if (gathered->records.joined[rows[i].kind])
 			length += snprintf(text + length, (size_t)(KNOWN_BY - length), "%s%s (%d ports)",
-					   length ? ", " : "", rows[i].name, gathered->joined[rows[i].kind]);
+					   length ? ", " : "", rows[i].name, gathered->records.joined[rows[i].kind]);
 	return text;
+}
+
+/* "h0 eth2 (mlx5_0, GID 3)" */
+static void print_end(const struct gathered *gathered, int port)
+{
+	const struct record_port *of = &gathered->records.port[port];
+
+	printf("%s %s", gathered->cabling.name[of->host], of->name);
+	if (of->rdma[0])
+		printf(" (%s, GID %d)", of->rdma, of->gid);
+}
+
+/* A cable has the lower rate of its ends. */
+static void print_rate(const struct cabling_port *from, const struct cabling_port *to)
+{
+	int speed = from->speed > 0 && (to->speed <= 0 || from->speed < to->speed) ? from->speed : to->speed;
+
+	if (speed >= 1000)
+		printf(", %g Gbit/s", speed / 1000.0);
+	else if (speed > 0)
+		printf(", %d Mbit/s", speed);
+}
+
+static int print_cables(const struct torus_found *found, const struct gathered *gathered)
+{
+	const struct cabling *cabling = &gathered->cabling;
+	int *port, count = found_cables(found, cabling, &port);
+
+	puts("forwarding no: every cable is a network of its own");
+	for (int c = 0; c < count; c++) {
+		int peer = cabling->port[port[c]].peer;
+
+		printf("cable      ");
+		print_end(gathered, port[c]);
+		printf(" to ");
+		print_end(gathered, peer);
+		print_rate(&cabling->port[port[c]], &cabling->port[peer]);
+		if (found->direction[port[c]] < 0)
+			printf(", not part of the shape");
+		putchar('\n');
+	}
+	free(port);
+	return count < 0 ? say("no memory for the cables of %d hosts", cabling->hosts) : 0;
+}
+
+/* The quality of the kernel's routes. They lead nowhere where hosts forward nothing. */
+static int report_routes(const struct machine *machine, const struct gathered *gathered,
+			 const char *const value[OPTIONS])
+{
+	int code = 0;
+
+	fflush(stdout);
+	if (!gathered->cabling.own_networks || value[OPT_ROUTES])
+		code = show_routes(machine, NULL, value);
+	if (code == 0 && value[OPT_ROUTES])
+		code = show_routes(machine, "all", value);
+	return code;
 }
 
 static int report_torus(const struct torus_found *found, const struct gathered *gathered, const char *text,
 			const char *const value[OPTIONS])
 {
 	struct machine machine;
-	int code = machine_of_text(&machine, text), routes;
+	int code = machine_of_text(&machine, text);
 	char by[KNOWN_BY];
 
 	printf("answered   %d of %d hosts\n", gathered->answered, gathered->cabling.hosts);
 	printf("known by   %s\n", known_by(gathered, by));
+	if (code == 0 && gathered->cabling.own_networks)
+		code = print_cables(found, gathered);
 	if (code == 0)
 		code = show_machine(&machine, 0, value);
 	for (int i = 0; i < found->faults; i++)
 		printf("wrong      %s\n", found->fault[i]);
+	if (found->row && gathered->cabling.hosts > 2)
+		puts("row        the cables follow no axes: the shape is one row of all hosts, and jobs use every cable");
 	if (!found->faults)
 		puts("cabling    nothing is wrong");
-	if (code == 0) {
-		fflush(stdout);
-		routes = show_routes(&machine, NULL, value);
-		if (routes == 0 && value[OPT_ROUTES])
-			routes = show_routes(&machine, "all", value);
-		code = routes;
-	}
+	if (code == 0)
+		code = report_routes(&machine, gathered, value);
 	if (code == 0 && found->faults)
 		code = FAILED;
 	machine_free(&machine);
