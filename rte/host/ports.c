@@ -75,12 +75,15 @@ static struct port *port_called(struct port *port, int count, const char *name)
 	return NULL;
 }
 
-/* Cables use networks of up to four addresses. */
+/*
+ * Cables use networks of up to four addresses, or link-local addresses (169.254.0.0/16), whose mask
+ * says nothing.
+ */
 static bool is_network(const struct ifaddrs *entry)
 {
-	const struct sockaddr_in *mask = (const void *)entry->ifa_netmask;
+	const struct sockaddr_in *mask = (const void *)entry->ifa_netmask, *address = (const void *)entry->ifa_addr;
 
-	return entry->ifa_addr && entry->ifa_addr->sa_family == AF_INET && mask &&
+	return address && address->sin_family == AF_INET && mask && ntohl(address->sin_addr.s_addr) >> 16 != 0xa9fe &&
 	       (~ntohl(mask->sin_addr.s_addr) & UINT32_MAX) > 3;
 }
 
@@ -163,11 +166,13 @@ int ports_list(struct port *port, int most)
 bool ports_cabled(void)
 {
 	struct port port[MOST_PORTS];
-	int count = list_ports(port, MOST_PORTS), cabled = 0;
+	int count = list_ports(port, MOST_PORTS), cabled = 0, networks = 0;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		cabled += port[i].carrier && !port[i].network;
-	return cabled >= 2;
+		networks += port[i].carrier && port[i].network;
+	}
+	return cabled >= 2 || (cabled == 1 && networks > 0);
 }
 
 /* --- State that changes with cables --- */
@@ -220,6 +225,7 @@ uint64_t ports_state(void)
 	int ports = list_ports(port, MOST_PORTS);
 	uint64_t state = hash_start(hash_file(PORTS_NO_STATE, "/proc/sys/kernel/random/boot_id"));
 
+	state = hash_file(state, "/proc/sys/net/ipv4/ip_forward");
 	for (int p = 0; p < ports; p++) {
 		char path[IF_NAMESIZE + 40];
 

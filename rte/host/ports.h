@@ -29,14 +29,14 @@ struct port {
 int ports_list(struct port *port, int most);
 
 /*
- * Does this host look like a node of a torus: at least two ports that have a carrier and are in no
- * network? Takes microseconds.
+ * Does this host look like one that is cabled to others: at least two ports that have a carrier and
+ * are in no network, or one such port beside a network? Takes microseconds.
  */
 bool ports_cabled(void);
 
 /*
- * An FNV-1a hash that changes when this host or its container restarts, gains or loses a port, or
- * the carrier of a port changes. Start from PORTS_NO_STATE.
+ * An FNV-1a hash that changes when this host or its container restarts, gains or loses a port, the
+ * carrier of a port changes, or forwarding is switched. Start from PORTS_NO_STATE.
  */
 uint64_t ports_state(void);
 uint64_t ports_hash(uint64_t so_far, const char *text);

@@ -32,7 +32,10 @@ static bool includes_this_host(const struct hosts *hosts)
 	return hosts->names.count == 0;
 }
 
-/* One or two hosts need no torus. Jobs on a switch end here, after a check of this host's ports. */
+/*
+ * One host needs no torus; two may have cables that are networks of their own. Jobs on a switch end
+ * here, after a check of this host's ports.
+ */
 static bool is_worth_it(const struct hosts *hosts)
 {
 	int wanted = setting_choice(SETTING_TORUS_DISCOVER);
@@ -40,7 +43,7 @@ static bool is_worth_it(const struct hosts *hosts)
 
 	if (wanted == DISCOVER_NO || setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0])
 		return false;
-	if (hosts->names.count ? hosts->names.count < 3 : nodes && atoi(nodes) < 3)
+	if (hosts->names.count ? hosts->names.count < 2 : nodes && atoi(nodes) < 2)
 		return false;
 	return wanted == DISCOVER_YES || (includes_this_host(hosts) && ports_cabled());
 }
