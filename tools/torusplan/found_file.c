@@ -142,11 +142,12 @@ char *found_file(const struct torus_found *found, const struct cabling *cabling,
 char *found_line(const char *text)
 {
 	char *line = malloc(strlen(text) + 1), *end = line;
+	bool ports = strstr(text, "\ncable ") != NULL;
 
 	while (line && *text) {
 		size_t length = strcspn(text, "\n");
 
-		if (text[0] != '#' && strncmp(text, "port ", 5) != 0) {
+		if (text[0] != '#' && (ports || strncmp(text, "port ", 5) != 0)) {
 			memcpy(end, text, length);
 			end += length;
 			*end++ = ';';
