@@ -360,7 +360,7 @@ check-torus-hosts: check-programs
 	@$(RUN_TESTS) --kinds api --long --paths '$(TORUS_HOSTS)' --only '$(TORUS_COLLECTIVES)' $(CHECK_FLAGS)
 
 # On hosts made of namespaces, which takes root: make check-cluster CLUSTER=torus3x3
-CLUSTER = hosts2,hosts4,hosts8,hosts2x2,hosts4x2,hosts8x2,torus2x2x2
+CLUSTER = hosts2,hosts4,hosts8,hosts2x2,hosts4x2,hosts8x2,torus2x2x2,own4
 check-cluster: check-programs
 	@if why=`$(SHELL) $(top_srcdir)/tests/cluster/cluster able 2>&1`; then \
 		$(RUN_TESTS) --kinds api,cluster --paths '$(CLUSTER)' $(CHECK_FLAGS); \
