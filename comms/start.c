@@ -251,6 +251,11 @@ const char *comms_network_connections(void)
 	return comms.network && comms.network->connections ? comms.network->connections() : NULL;
 }
 
+const char *comms_network_routes(void)
+{
+	return comms.network && comms.network->routes ? comms.network->routes() : NULL;
+}
+
 const char *comms_network_threads(void)
 {
 	return comms.network && comms.network->threads ? comms.network->threads() : NULL;

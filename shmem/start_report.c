@@ -128,6 +128,8 @@ static void print_info(void)
 	printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
 	print_fact("PEs", "%d, of which %d on this node by load and store%s%s", comms.n_pes, comms.n_node,
 		   comms_network_name() ? "; others by " : "", comms_network_name() ? comms_network_name() : "");
+	if (comms_network_routes())
+		print_fact("Cables", "%s", comms_network_routes());
 	if (comms_network_connections())
 		print_fact("Connections", "%s", comms_network_connections());
 	if (comms_network_threads())

@@ -118,7 +118,7 @@ UNIT_TESTS = \
 	tests/unit/torus_trees
 
 # Not tests: what the time of a job on hosts is measured with.
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/faults tests/cluster/overlap \
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/faults tests/cluster/hops tests/cluster/overlap \
 	tests/cluster/pair tests/cluster/phases tests/cluster/plain_sockets tests/cluster/teams tests/cluster/torus_times
 
 # Not a test: what tests/run asks about UCX.

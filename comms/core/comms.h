@@ -140,6 +140,8 @@ void comms_start(void);
  */
 const char *comms_network_name(void);
 const char *comms_network_connections(void);
+/* Describes how the network reaches the other hosts. NULL: there is nothing to say. */
+const char *comms_network_routes(void);
 /* Describes what the network's library cannot do with threads; NULL: it has no such limit. */
 const char *comms_network_threads(void);
 /*

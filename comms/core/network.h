@@ -420,6 +420,11 @@ struct comms_network {
 	 */
 	const char *(*connections)(void);
 	/*
+	 * Describes how it reaches the other hosts; NULL: there is nothing to say. The pointer may
+	 * be NULL.
+	 */
+	const char *(*routes)(void);
+	/*
 	 * Describes what its library cannot do with threads; NULL: it has no limit. The pointer may
 	 * be NULL.
 	 */

@@ -215,6 +215,22 @@ void counters_connection(size_t bytes)
 	add_to_counter(&counters.rows[ROW_PEERS].bytes, bytes);
 }
 
+static void raise_counter(_Atomic uint64_t *counter, uint64_t n)
+{
+	if (n > atomic_load_explicit(counter, memory_order_relaxed))
+		atomic_store_explicit(counter, n, memory_order_relaxed);
+}
+
+void counters_relay(size_t bytes, int buffers, size_t held)
+{
+	if (!comms.observed)
+		return;
+	add_to_counter(&counters.rows[ROW_RELAYED].calls, 1);
+	add_to_counter(&counters.rows[ROW_RELAYED].bytes, bytes);
+	raise_counter(&counters.rows[ROW_RELAY_BUFFERS].calls, (uint64_t)buffers);
+	raise_counter(&counters.rows[ROW_RELAY_BUFFERS].bytes, held);
+}
+
 /* --- Reading --- */
 
 int counters_rows(void)
@@ -234,6 +250,8 @@ const char *counters_row_name(int row)
 #undef NETWORK
 		"inside",
 		"peers",
+		"relayed",
+		"relay buffers",
 		"torus x+",
 		"torus x-",
 		"torus y+",

@@ -69,6 +69,9 @@ enum counters_row {
 #undef NETWORK
 	ROW_INSIDE, /* network messages of the library's own, in collectives, locks and exchanges */
 	ROW_PEERS,  /* connected PEs, and the memory of their connections */
+	/* What this PE relayed for others; and the most buffers that it held at once. */
+	ROW_RELAYED,
+	ROW_RELAY_BUFFERS,
 	/*
 	 * One row for each direction on the torus: links used by messages between nodes, and bytes
 	 * over them.
@@ -141,6 +144,8 @@ void counters_flag(int pe, const void *flag, uint64_t value);
 void counters_stored(bool sure);
 /* Memory that UCX used for a new connection. */
 void counters_connection(size_t bytes);
+/* This PE relays so many bytes for others, and now holds `buffers` with `held` bytes for that. */
+void counters_relay(size_t bytes, int buffers, size_t held);
 
 /* Counts an operation of the program or, inside a collective or lock, of the library. */
 COMMS_INLINE void counters_if_on(enum counters_row path, enum counters_side side, int pe, size_t bytes)

@@ -52,7 +52,6 @@ static void begin_relaying(struct cable_arrival *arrival)
 	message->left = header->bytes;
 	message->origin = arrival;
 	message->class = cable_flow_to(header->to, 0)->class + 1;
-	cable_net.relay_memory += header->bytes;
 	arrival->relayed = message;
 	arrival->dest = message->copy;
 	arrival->left = header->bytes;

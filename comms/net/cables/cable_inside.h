@@ -155,9 +155,10 @@ struct cable_net {
 	struct cable_channel main;
 	atomic_int under_way; /* messages without acknowledgement or answer */
 	atomic_int awaited;   /* of these, those that wait for an answer */
-	_Atomic uint64_t sent, carried_out, relayed, relayed_bytes;
-	size_t relay_memory; /* bytes in buffers now */
-	atomic_bool ending;  /* the loss of a peer is no error */
+	_Atomic uint64_t sent, carried_out;
+	int relay_buffers; /* in use now, and the bytes in them */
+	size_t relay_memory;
+	atomic_bool ending; /* the loss of a peer is no error */
 	struct network_server server;
 };
 extern struct cable_net cable_net;

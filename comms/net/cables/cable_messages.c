@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "comms/core/copy.h"
+#include "comms/observe/counters.h"
 #include "comms/ops/buffers.h"
 #include "rte/rte.h"
 
@@ -60,6 +61,7 @@ void cable_message_sent(struct cable_flow *flow, struct cable_message *message)
 	case CABLE_FATE_ANSWERED: break;
 	case CABLE_FATE_FREED: cable_message_free(message); break;
 	case CABLE_FATE_RELAYED:
+		cable_net.relay_buffers--;
 		cable_net.relay_memory -= message->header.bytes;
 		if (message->origin)
 			cable_return_credit(message->origin, message->class);
@@ -225,7 +227,8 @@ void cable_frame_arrived(const struct cable_header *header, const char *data)
 
 void cable_relay_frame(struct cable_message *message)
 {
-	atomic_fetch_add_explicit(&cable_net.relayed, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&cable_net.relayed_bytes, message->header.bytes, memory_order_relaxed);
+	cable_net.relay_buffers++;
+	cable_net.relay_memory += message->header.bytes;
+	counters_relay(message->header.bytes, cable_net.relay_buffers, cable_net.relay_memory);
 	cable_send(cable_flow_to(message->header.to, 0), message);
 }

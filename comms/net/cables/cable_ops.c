@@ -267,6 +267,13 @@ static void cable_name_under_way(char *text, size_t size)
 	}
 }
 
+static const char *cable_routes(void)
+{
+	static char text[CABLE_HOSTS_TEXT];
+
+	return cable_hosts_longest() > 0 ? cable_hosts_text(text) : NULL;
+}
+
 static const char *cable_connections(void)
 {
 	return "from processes of this job only";
@@ -302,6 +309,7 @@ const struct comms_network cables_network = {
 	.count_traffic = cable_count_traffic,
 	.name_under_way = cable_name_under_way,
 	.sent_to = cable_sent_to,
+	.routes = cable_routes,
 	.connections = cable_connections,
 	.buffers = &cable_buffers,
 	.blocking = &cable_blocking,
