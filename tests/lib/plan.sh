@@ -46,9 +46,9 @@ mixed3         mixed3=      mixed3       1  3   plain,standard,full  tests=tagge
 	UCX between nodes of three PEs
 split          split=       split        1  3   plain,standard,full  tests=tagged SHMEM_SHARE_GLOBALS=no
 	the heap is shared, global data is not
-cables         pes=3        ucx-tcp      1  3   plain,valgrind,tsan,standard,full  SHMEM_PATHS=cables
+cables         pes=3        ucx-tcp      1  3   plain,valgrind,tsan,full  tests=transfers SHMEM_PATHS=cables
 	the network of cables without forwarding, all PEs on one host
-cables-ring    mixed=4      ucx-tcp      1  3   plain,asan  bears=4 SHMEM_PATHS=cables SHMEM_NODE_PES=1 SHMEM_TORUS=@ring
+cables-ring    mixed=4      ucx-tcp      1  3   plain,asan,full  bears=4 SHMEM_PATHS=cables SHMEM_NODE_PES=1 SHMEM_TORUS=@ring
 	the same as if each PE were a host of a ring: others relay
 ofi            pes=3        ucx-tcp      2  3   plain,standard,full  needs=ofi SHMEM_PATHS=ofi FI_PROVIDER=tcp;ofi_rxm
 	libfabric over TCP

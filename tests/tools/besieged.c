@@ -28,12 +28,13 @@ static void write_ports(const char *folder)
 	snprintf(finished, sizeof finished, "%s/ports.%d", folder, me);
 	file = fopen(name, "w");
 	for (struct dirent *entry; file && (entry = readdir(all));) {
-		struct sockaddr_in here;
+		struct sockaddr_in here; /* the port of IPv6 is in the same place */
 		socklen_t size = sizeof here, yes_size = sizeof(int);
 		int fd = atoi(entry->d_name), yes = 0;
 
 		if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &yes_size) || !yes ||
-		    getsockname(fd, (struct sockaddr *)&here, &size) || here.sin_family != AF_INET)
+		    getsockname(fd, (struct sockaddr *)&here, &size) ||
+		    (here.sin_family != AF_INET && here.sin_family != AF_INET6))
 			continue;
 		fprintf(file, "%d\n", ntohs(here.sin_port));
 	}

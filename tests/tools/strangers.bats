@@ -97,6 +97,12 @@ everybody_comes()
 	ends_well
 }
 
+@test "the network of cables" {
+	begin 2 SHMEM_PATHS=cables
+	everybody_comes
+	ends_well
+}
+
 @test "more idle connections than the job may have descriptors" {
 	ulimit -n 4096 || skip "takes a hard limit of 4096 descriptors"
 	begin 2 prlimit --nofile=256:256

@@ -59,3 +59,14 @@ ssize_t send(int fd, const void *bytes, size_t n, int flags)
 		keep(fd, bytes, n);
 	return next(fd, bytes, n, flags);
 }
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	static ssize_t (*next)(int, const struct msghdr *, int);
+
+	if (!next)
+		next = (ssize_t(*)(int, const struct msghdr *, int))dlsym(RTLD_NEXT, "sendmsg");
+	if (fd >= 0 && fd < DESCRIPTORS && recorded[fd] && recorded[fd] < RECORDED && message->msg_iovlen > 0)
+		keep(fd, message->msg_iov[0].iov_base, message->msg_iov[0].iov_len);
+	return next(fd, message, flags);
+}
