@@ -25,7 +25,7 @@ static struct {
 	struct cable_ports *ports; /* by cable */
 	struct torus_cable_between *between;
 	int count;
-	int **distance; /* from each node; NULL: not computed yet */
+	int **distance; /* of all nodes from each node; NULL: not computed yet */
 	int *queue;
 	int longest;
 } hosts;
@@ -236,6 +236,20 @@ static void take_cables(const struct torus_file *file)
 	free(node_of);
 }
 
+static int *distances_memory(int node)
+{
+	hosts.distance[node] = cable_allocate((size_t)hosts.nodes, sizeof **hosts.distance);
+	return hosts.distance[node];
+}
+
+/* Computed when the first message goes to the node. */
+static const int *distances_from(int node)
+{
+	if (!hosts.distance[node])
+		torus_cables_distances(&hosts.cables, node, distances_memory(node), hosts.queue);
+	return hosts.distance[node];
+}
+
 void cable_hosts_start(void)
 {
 	struct torus_file file = {0};
@@ -251,13 +265,9 @@ void cable_hosts_start(void)
 	hosts.distance = cable_allocate((size_t)hosts.nodes, sizeof *hosts.distance);
 	hosts.queue = cable_allocate((size_t)hosts.nodes, sizeof *hosts.queue);
 	hosts.longest = 0;
-	for (int n = 0; hosts.count > 0 && n < hosts.nodes; n++) {
-		int longest;
-
-		hosts.distance[n] = cable_allocate((size_t)hosts.nodes, sizeof **hosts.distance);
-		longest = torus_cables_distances(&hosts.cables, n, hosts.distance[n], hosts.queue);
-		hosts.longest = longest > hosts.longest ? longest : hosts.longest;
-	}
+	if (hosts.count > 0)
+		hosts.longest = 2 * torus_cables_distances(&hosts.cables, hosts.node, distances_memory(hosts.node),
+							   hosts.queue);
 }
 
 void cable_hosts_stop(void)
@@ -281,17 +291,21 @@ struct cable_route cable_route_to(int pe, bool second)
 	int to = hosts.node_of[pe], side;
 	struct cable_route route = {.way = to == hosts.node ? CABLE_WAY_HOST : CABLE_WAY_OTHER, .next = pe};
 	const struct torus_cable_end *end = NULL;
+	const int *distance;
 
-	if (to == hosts.node || !hosts.distance[to] || hosts.distance[to][hosts.node] < 0)
+	if (to == hosts.node || hosts.count == 0)
 		return route;
-	if (second && hosts.distance[to][hosts.node] == 1)
-		end = torus_cables_next(&hosts.cables, hosts.distance[to], hosts.node, 1);
+	distance = distances_from(to);
+	if (distance[hosts.node] < 0)
+		return route;
+	if (second && distance[hosts.node] == 1)
+		end = torus_cables_next(&hosts.cables, distance, hosts.node, 1);
 	route.second = end != NULL;
 	if (!end)
-		end = torus_cables_next(&hosts.cables, hosts.distance[to], hosts.node, 0);
+		end = torus_cables_next(&hosts.cables, distance, hosts.node, 0);
 	side = hosts.between[end->cable].node[0] == hosts.node ? 0 : 1;
 	route.way = CABLE_WAY_CABLE;
-	route.hops = hosts.distance[to][end->other];
+	route.hops = distance[end->other];
 	route.port = hosts.ports[end->cable].port[side];
 	route.its_port = hosts.ports[end->cable].port[!side];
 	if (route.hops > 0)
@@ -331,7 +345,7 @@ const char *cable_hosts_text(char text[CABLE_HOSTS_TEXT])
 	int near = 0, relayed = 0, others = 0, used;
 
 	for (int n = 0; n < hosts.nodes; n++) {
-		int distance = hosts.distance[n] ? hosts.distance[n][hosts.node] : -1;
+		int distance = distances_from(hosts.node)[n];
 
 		near += n != hosts.node && distance == 1;
 		relayed += distance > 1;

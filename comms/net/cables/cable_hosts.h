@@ -36,10 +36,10 @@ struct cable_route {
 	const char *its_port;
 };
 
-/* The route to a PE. second: over the second cable of a pair of hosts, if they have two. */
+/* The route to a PE; one thread at a time. second: over the second cable of a pair of hosts, if they have two. */
 struct cable_route cable_route_to(int pe, bool second);
 
-/* The longest route of the job in cables; 0: there are none. */
+/* No route of the job has more cables than this; 0: there are none. */
 int cable_hosts_longest(void);
 bool cable_hosts_have_second_cables(void);
 
