@@ -134,7 +134,7 @@ static void make_command(struct arguments *command, const char *path, const stru
 		arguments_add(command, "--hostfile=%s", hostfile);
 }
 
-void find_torus(const struct launcher *launcher, const struct options *options, const struct hosts *hosts)
+void discover_torus(const struct launcher *launcher, const struct options *options, const struct hosts *hosts)
 {
 	struct arguments command = {0};
 	char path[PATH_MAX], *text;

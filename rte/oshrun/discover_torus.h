@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef OSHRUN_FIND_TORUS_H
-#define OSHRUN_FIND_TORUS_H
+#ifndef OSHRUN_DISCOVER_TORUS_H
+#define OSHRUN_DISCOVER_TORUS_H
 
 #include "launchers.h"
 
@@ -8,6 +8,6 @@
  * Finds the torus of a job on several hosts before it starts, unless it is given and if
  * SHMEM_TORUS_DISCOVER allows. Passes the result to the PEs in the environment (RTE_TORUS_FOUND).
  */
-void find_torus(const struct launcher *launcher, const struct options *options, const struct hosts *hosts);
+void discover_torus(const struct launcher *launcher, const struct options *options, const struct hosts *hosts);
 
 #endif

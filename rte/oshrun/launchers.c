@@ -263,7 +263,7 @@ int launcher_run(struct launcher *launcher, const struct options *options, const
 	if (!environment)
 		return 1;
 	if (!options->dry_run)
-		find_torus(launcher, options, hosts);
+		discover_torus(launcher, options, hosts);
 	launcher_command(&command, launcher, options, hosts);
 	if (options->verbose)
 		say("handing over to %s", launcher->path);

@@ -22,9 +22,10 @@
 #include "tofu_ranks.h"
 
 /*
- * oshrun reads the command line (options.c) and decides which launcher starts the job (hosts.c,
- * launchers.c). If that is oshrun itself, it runs the job (job.c and below).
- * docs/protocols/launch.md describes on one page what may happen to a job.
+ * oshrun reads the command line (options.c) and the list of hosts (rte/host/hosts.c), and decides
+ * which launcher starts the job (launchers.c). For a job on this machine that is oshrun itself:
+ * run_here below calls job_run (job.c), which starts the PEs (spawn.c) and supervises them
+ * (supervise.c). docs/protocols/launch.md describes on one page what may happen to a job.
  */
 
 /*
