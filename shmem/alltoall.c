@@ -384,8 +384,9 @@ static void copy_strided(char *to, size_t to_step, const char *from, size_t from
 }
 
 /*
- * Packs some elements for each member at a time, puts them into the window that this member has in
- * everyone's scratch, and unpacks.
+ * In each iteration, packs as many elements for each member as a window holds, puts them to that
+ * member, and unpacks what has arrived. Every member's scratch has a window for each member that
+ * puts to it.
  */
 static void exchange_windows(const struct strided *x, size_t window)
 {

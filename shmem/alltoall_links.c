@@ -33,7 +33,11 @@ static size_t place_in_set(const struct node_blocks *blocks, int node, int membe
 	return (size_t)(levels ? levels->places[levels->first[node] + member] : node);
 }
 
-/* The block at a position of a node's data for another one, up to the end of the block. */
+/*
+ * A piece of one block: from byte `within` of the block that member `from` of this node has for
+ * member `to` of the other node. block_span finds the piece at position `at` of the node's data for
+ * the other node; it ends with the block, or after `most` bytes.
+ */
 struct block_span {
 	int from, to; /* indices in their nodes */
 	size_t within, bytes;

@@ -145,7 +145,11 @@ static uint64_t use_of(const struct set *set, uint64_t call, bool only_sync)
 	       (call & (ONLY_SYNC - 1));
 }
 
-/* The standard lets a barrier or sync follow another with the same pSync at once. */
+/*
+ * Is another member still in an earlier call with the pSync of this call? That is an error, because
+ * the calls would use the array at the same time. It is none between two calls of shmem_barrier or
+ * shmem_sync: the standard lets them follow each other with one pSync.
+ */
 static bool is_in_the_way(uint64_t theirs, uint64_t mine)
 {
 	return theirs >> PLACE_SHIFT == mine >> PLACE_SHIFT && (theirs ^ mine) & (ONLY_SYNC - 1) &&
@@ -156,8 +160,9 @@ void set_check_psync_new(const long *psync, const char *routine)
 {
 	for (int i = 0; i < SHMEM_SYNC_SIZE; i++) {
 		/*
-		 * Values from members that are in the call already: a count of one or two rounds,
-		 * or an offer.
+		 * Other members may be in the call already and have changed this PE's pSync: added
+		 * 1 to the counter of a round of a barrier (sync_by_counters), for the next barrier
+		 * too, or stored an offer, which is negative (active_sets.c).
 		 */
 		bool early = i < ROUNDS ? psync[i] >= 0 && psync[i] <= 2 : i > ROUNDS && psync[i] < -1;
 

@@ -41,7 +41,7 @@ void api_reductions_start(void)
 	reduce_algorithm = setting_choice(SETTING_REDUCE_ALGORITHM);
 }
 
-/* Where the part of a member begins, in elements. */
+/* The elements are divided evenly among the members: where the part of member i begins. */
 static size_t first_of_part(const struct set *set, size_t count, int i)
 {
 	size_t n = (size_t)set->group->size, each = count / n, left = count % n;
@@ -50,8 +50,8 @@ static size_t first_of_part(const struct set *set, size_t count, int i)
 }
 
 /*
- * All members' memory is here: combines the elements from first on of all sources, and writes them
- * to all dests.
+ * For members whose memory this PE can load and store: combines elements first to first + count of
+ * all members' sources, and writes the result to the dests of the takers.
  */
 static void combine_strip(const struct reduction *r, size_t first, size_t count, const struct set *takers)
 {
@@ -65,7 +65,7 @@ static void combine_strip(const struct reduction *r, size_t first, size_t count,
 		comms_copy_large(set_memory_of(r->dest, set_pe(takers, i)) + first * r->size, sum, count * r->size);
 }
 
-/* Of the elements, those of my part of the node, for the dests of the takers. */
+/* Each PE of a node combines its part of the elements for all others: this PE's part. */
 static void combine_my_part(const struct reduction *r, const struct set *takers)
 {
 	size_t at = first_of_part(r->set, r->count, r->set->group->me),

@@ -92,8 +92,11 @@ static size_t bundle_bytes(const struct run *run, int part, int phase)
 }
 
 /*
- * Some bytes of a bundle. It has a cell for each place with its coordinate along the phase's axis.
- * A cell is indexed by the destination along axes to come, and by the source along the others.
+ * Bytes at .. at + bytes of a bundle: all data of a part that must move, in this phase, to (or has
+ * come from) one coordinate along the phase's axis. The bundle is an array of cells, one for each
+ * place with that coordinate. A cell is a part of one block. Along axes whose phases are to come
+ * the place is where the block goes; along axes whose phases are over it is where the block came
+ * from.
  */
 struct cells {
 	int part, phase, coordinate;
@@ -165,8 +168,9 @@ static bool phase_is_over(const struct run *run, int part, int phase)
 static void count_bundle(struct run *run, int part, int phase);
 
 /*
- * Passes this node's data for its own coordinate to the next phase or, in the last phase, to its
- * place.
+ * Handles the bundle that needs no link in this phase, because its destination has this node's own
+ * coordinate along the phase's axis: copies it to where the next phase sends from or, in the last
+ * phase, to the destination buffers.
  */
 static void keep_own(struct run *run, int part, int phase)
 {
@@ -189,7 +193,10 @@ static void keep_own(struct run *run, int part, int phase)
 	count_bundle(run, part, phase);
 }
 
-/* After the last bundle of a phase, the next phase begins. */
+/*
+ * Counts a bundle of this part that has arrived completely. The last one of a phase begins the next
+ * phase: everything is now here that this node sends in it.
+ */
 static void count_bundle(struct run *run, int part, int phase)
 {
 	++*arrived_of(run, part, phase);
@@ -212,8 +219,8 @@ static size_t next_piece(const struct run *run, const struct course *course)
 }
 
 /*
- * Advances behind a piece, to the next one; parts without bytes have none. Returns true if it was
- * the last of a bundle.
+ * Advances a stream's position past a piece that was sent or received; bundles without bytes are
+ * skipped, because they have no pieces. Returns true if the piece was the last of its bundle.
  */
 static bool pass_piece(const struct run *run, struct course *course, size_t bytes)
 {

@@ -37,8 +37,8 @@ struct torus_streams {
 	struct torus_words *words;
 	char *staging; /* of streams with slots */
 	/*
-	 * Offsets by direction of the neighbour, see above; NULL: all lie at the same address, as
-	 * those of a team.
+	 * By direction of the neighbour: the offset of its words and slots (torus_stream.there).
+	 * NULL: they have the same symmetric address on all PEs, as a team's do.
 	 */
 	const ptrdiff_t *there;
 	uint64_t number; /* of the operation with these words, as in torus_tree_collective */

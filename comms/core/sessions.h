@@ -41,8 +41,9 @@ struct comms_readiness {
 };
 
 /*
- * What others must know of a PE: its queues for the trees, then the queue for readiness; and how
- * many commands there a packet down a tree releases.
+ * What a PE publishes for the others: its queue for each tree, and behind them the queue for
+ * reports of readiness; lets_go: for each tree, how many prepared commands of its queue a packet
+ * from the parent must release.
  */
 struct comms_session_shown {
 	uint64_t queue[COMMS_SESSION_TREES + 1];

@@ -8,8 +8,13 @@
 #include "comms/nodes/costs.h"
 #include "rte/rte.h"
 
-#define SEARCHED_FOR (256UL << 10) /* bytes; for less, trees by formula are good enough */
-#define SEARCHED_ON 512		   /* places */
+/*
+ * On a torus without holes and dead cables, torus_topology_trees searches for disjoint trees only
+ * for messages of at least SEARCHED_FOR bytes on at most SEARCHED_ON places. For others the trees
+ * that trees.h computes by formula are good enough.
+ */
+#define SEARCHED_FOR (256UL << 10)
+#define SEARCHED_ON 512
 
 static void *topology_allocate(size_t count, size_t size)
 {

@@ -9,8 +9,9 @@
 #include "comms/torus/barrier_rounds.h"
 
 /*
- * A notification takes some 20 us from one host to the next over the kernel's network, and 1 us for
- * each further hop.
+ * What a round of a barrier costs beside a hop: over the kernel's network a notification takes some
+ * 20 us to a neighbouring host and 1 us more for each further hop. torus_barrier_pays compares more
+ * rounds to near nodes with fewer rounds to far ones by this number.
  */
 #define HOPS_OF_A_ROUND 20
 

@@ -138,8 +138,8 @@ void counters_more(enum counters_row path, int pe, size_t bytes);
 void counters_message(enum counters_row path, int pe, size_t bytes, const void *flag, uint64_t value);
 void counters_flag(int pe, const void *flag, uint64_t value);
 /*
- * The last operation counted has been stored at the other PE. sure: only its flag is still to be
- * stored.
+ * Call after the operation counted last was carried out by stores: its data is at the other PE now.
+ * sure: it belongs to a message, whose flag this PE stores next.
  */
 void counters_stored(bool sure);
 /* Memory that UCX used for a new connection. */

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lists of commands (commands.h has the words): how a list is made, moved and started.
+ *
+ * To move a list is to run those commands of its queues whose words have the values that they wait
+ * for (run_next_command). No thread belongs to a list: comms_list_start shows it as active in a bit
+ * map, and from then on every thread that waits in the library, or serves its network, moves all
+ * active lists (move_lists). When all queues have run and the network has sent everything, the list
+ * is over (end_run). Lists of the executor have a bit map of their own.
+ */
 #include "commands.h"
 
 #include <stdlib.h>
@@ -10,19 +19,29 @@
 #include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
 
-#define LIGHT 8192 /* bytes that the thread that starts a list may put itself */
+/*
+ * comms_list_start runs commands that cost little at once, puts of up to this many bytes included,
+ * and leaves the others to the threads that move lists.
+ */
+#define LIGHT 8192
 #define PLACES (COMMS_LISTS + COMMS_SPARE_LISTS)
 #define AT_A_TIME (256 << 10) /* bytes moved before the next queue is served */
 
 atomic_int comms_executor_has;
 
-/* By list number. A bit shows that the list is active; it is read before the list. */
+/*
+ * By the list's place in this table. A bit of `active`, or of `executors` for lists of the
+ * executor, shows that the list is active. Threads read the bit before the pointer to the list.
+ */
 static struct {
 	_Atomic uint64_t active[PLACES / 64], executors[PLACES / 64];
 	struct comms_list *_Atomic list[PLACES];
 } command_lists;
 
-/* Advancing a list may wait, and a thread that waits advances lists: this prevents recursion. */
+/*
+ * Not 0: this thread is moving a list. A command may have to wait, and a thread that waits moves
+ * lists; it then moves none, so that it does not recurse.
+ */
 static _Thread_local int lists_held __attribute__((tls_model("initial-exec")));
 
 /* --- Making --- */

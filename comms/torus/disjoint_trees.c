@@ -91,8 +91,10 @@ static bool search_begin(struct search *search, const struct torus_links *links,
 }
 
 /*
- * Can the neighbour in this direction send one more path to this place, over the link, or by taking
- * back a path from here?
+ * One step of the search for an augmenting path, as in any algorithm for the maximum flow: can one
+ * more path come from the neighbour in this direction to this place? It can over a link that
+ * carries no path yet, or by cancelling a path that goes from this place to that neighbour. Returns
+ * how (struct search: by), or -1, and the neighbour.
  */
 static int direction_from(const struct search *search, int place, int direction, int *from)
 {

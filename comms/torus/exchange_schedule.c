@@ -220,7 +220,9 @@ static int list_source(const struct torus_shape *shape, const struct torus_lines
 }
 
 /*
- * The i-th source of a link, the line's own first. Returns false if it has nothing for this link.
+ * Bundles on a link may come from several lines: i = 0 is the link's own line, the others are the
+ * lines of flaws that a bypass leads round over this link, hop by hop of each bypass and direction.
+ * Returns false if the i-th of them does not use this link.
  */
 static bool find_source(const struct torus_shape *shape, const struct torus_lines *lines, struct torus_hop link, int i,
 			struct source *source)

@@ -46,7 +46,10 @@ static bool is_well(const struct torus_sites *sites, struct torus_hop hop)
 	       torus_sites_share(sites, hop.place, hop.direction) == 1;
 }
 
-/* Number of bypasses that already use the links of this one; negative: impossible. */
+/*
+ * How often bypasses chosen earlier use the links that this one would use: a measure of the load if
+ * this one is chosen, too. -1: one of these links is missing, dead or slow.
+ */
 static int uses_of(const struct torus_sites *sites, const struct torus_lines *lines, const struct torus_bypass *bypass)
 {
 	int uses = 0;
@@ -67,7 +70,10 @@ static int uses_of(const struct torus_sites *sites, const struct torus_lines *li
 	return uses;
 }
 
-/* The side with the fewest bypasses; best->side < 0: none is intact. */
+/*
+ * Chooses the side of the flaw on which the bypass shares its links with the fewest other bypasses.
+ * best->side stays negative if the links of no side are intact.
+ */
 static void choose_side(struct torus_bypass *best, const struct torus_lines *lines, const struct torus_sites *sites)
 {
 	struct torus_bypass next = *best;

@@ -187,8 +187,10 @@ double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes,
 }
 
 /*
- * Each link carries the steps of both schedules, in rounds. In one of them a node combines what it
- * receives.
+ * An all-reduce by rings is a reduce-scatter (the reverse ring schedule) and an all-gather (the
+ * ring schedule), so each link carries the data of both. It takes as long as the links carry bytes
+ * or the processors handle steps, whichever is longer. COMBINING is the extra time of the
+ * reduce-scatter.
  */
 double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds, size_t bytes,
 				    const struct torus_costs *costs)
@@ -201,8 +203,10 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds,
 }
 
 /*
- * Links carry pieces one after another; a node receives and sends those of all its links. Each
- * phase begins with the results of the one before.
+ * An all-to-all by the exchange schedule takes as long as its bottleneck: the busiest link, which
+ * carries its bytes one after another (carried), or the processor of a node, which receives and
+ * sends each piece on every link (busy). In addition the first piece crosses the diameter of the
+ * torus, because each phase forwards what the phase before has brought.
  */
 double torus_links_seconds(const struct torus_shape *shape, const struct torus_lines *lines, size_t bytes,
 			   const struct torus_costs *costs)
@@ -213,7 +217,7 @@ double torus_links_seconds(const struct torus_shape *shape, const struct torus_l
 	return torus_diameter(shape) * costs->forward + (carried > busy ? carried : busy);
 }
 
-/* The number of messages of a line that its busiest link carries. */
+/* If each node of a line sends a message to each other one: how many the busiest link carries. */
 static double routed_of_line(const struct torus_axis *axis)
 {
 	int half = axis->size / 2;
@@ -238,7 +242,10 @@ double torus_direct_seconds(const struct torus_shape *shape, size_t bytes, int m
 	return messages * (costs->forward + busy) + MEETING * busiest * (double)bytes / costs->rate;
 }
 
-/* Axis by axis; loads of the axes add up at a node. */
+/*
+ * The phases of the axes run one after another, so their times add up. In each phase a node sends
+ * one message to every other node of its line, and the busiest link of the line limits the rate.
+ */
 double torus_lines_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
 	double seconds = 0;

@@ -55,7 +55,8 @@ struct torus_tree_choice torus_choose_segment(const struct torus_shape *shape, e
 
 /*
  * The best kind of trees with its best segment size. Returns no trees if the shape has no links. An
- * all-reduce uses the links in both directions, so twice as many trees would have half of each.
+ * all-reduce sends every tree's data up and down, so a tree needs both directions of its links;
+ * kinds with twice as many trees (TORUS_TREES_TWICE) then gain nothing.
  */
 struct torus_tree_choice torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
 					    const struct torus_costs *costs);

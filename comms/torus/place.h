@@ -89,9 +89,9 @@ bool torus_layout_improve(int *place, const struct torus_shape *shape, const str
 			  long work);
 
 /*
- * The same, but no swap may make the layout worse than the limit in any respect; it must not be
- * worse at the start. Counts the load of every link for each swap tried, so it is for small
- * layouts.
+ * Swaps cells as torus_layout_improve does, but leaves out swaps after which the layout would be
+ * worse than the limit in any respect. At the start it must not be worse than the limit. Counts the
+ * load of every link for each swap tried, so it is for small layouts.
  */
 bool torus_layout_improve_within(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling,
 				 const struct torus_cost *limit, long work);

@@ -78,9 +78,11 @@ static int compare_orders(const void *left, const void *right)
 }
 
 /*
- * Data spread along the i-th axis of a part's order returns over links of the axes behind it. So
- * parts that begin with neighbouring axes, one a position further along its order than the other,
- * use different links.
+ * The number by which steps of one level of the reverse schedule are sorted. Steps with the same
+ * number run together, so it is chosen such that they use links of different axes. A step of the
+ * reverse schedule moves data along the last axis, in the order of its part, in which the place
+ * differs from the origin; the number is the position of the part's first axis minus that of this
+ * axis, modulo the number of axes.
  */
 static int order_of(const struct torus_shape *shape, int part, int origin, int place)
 {

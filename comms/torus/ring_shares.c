@@ -33,8 +33,10 @@ double torus_ring_links(const struct torus_shape *shape, enum torus_ring_ways wa
 }
 
 /*
- * Each link brings an equal part of all others' data. An axis carries what the axes before it have
- * gathered.
+ * One equation for each axis: each of a node's links is to bring the same share of the data of all
+ * other nodes. Unknown are the sizes of the parts, one for each axis that a part begins with. A
+ * part that has gone along some axes consists of the data of all nodes there (gathered), and all of
+ * it goes along the next axis.
  */
 static void write_down(struct equations *e, const struct torus_shape *shape, enum torus_ring_ways ways, const int *axes,
 		       int count)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job's box is mostly open along its long axes. Together with another axis a line can still be
- * closed: out along one row, across, back along the other. In general, two parts form a grid with
- * columns and rows, and these are its closed lines:
+ * A job mostly gets a box of the machine that is a mesh along its long axes, because only a box as
+ * long as the machine closes to a ring. Two axes together can still give a ring: out along one row
+ * of the second axis, across, and back along the other. In general two groups of axes form a grid
+ * of columns and rows, and these are the rings through all its places:
  *
  * comb       an even number of rows: back and forth through all columns but the first, back through
  *            the first

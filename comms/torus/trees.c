@@ -106,7 +106,10 @@ int torus_tree_level(const struct torus_tree *tree, int place)
 	return level;
 }
 
-/* Distance from the root's coordinate to the end of an axis. */
+/*
+ * The largest distance along an axis from the root's coordinate to any other: half of a ring; on a
+ * mesh, to the end that is further away.
+ */
 static int farthest_on_axis(const struct torus_shape *shape, int root, int axis)
 {
 	int size = shape->axis[axis].size, at = torus_coordinate(shape, root, axis);

@@ -12,8 +12,8 @@
  * coordinate differs from the root's. In tree t a node that is displaced along the t-th axis (of
  * those longer than 1) receives from its neighbour along the next displaced axis after the t-th,
  * cyclically, ending with the t-th itself. A node that is not displaced along it receives from its
- * neighbour along the t-th axis, as a last, sideways step. So a node receives every tree from
- * another axis.
+ * neighbour along the t-th axis, as a last, sideways step. So a node receives each tree along a
+ * different axis.
  *
  * both      from the neighbour nearer to the root, in either direction: works on any shape, as many
  *           trees as axes, least depth

@@ -122,7 +122,12 @@ static const struct comms_group *group_of_leaders(void)
 	return world->on_node || world->size == 1 ? NULL : world;
 }
 
-/* The first barrier of all PEs also prepares world, but another thread may be in it. */
+/*
+ * Finds this PE's node among the nodes of the tree, and whether it is the node's leader, which
+ * passes waves on. For that the PEs of world must be sorted by node. The first barrier of all PEs
+ * does so too: if the program has several threads, one of them may be doing it now, so this PE
+ * takes no part until it is done.
+ */
 static void find_place(void)
 {
 	const struct comms_group *world = deadlock.world, *first;

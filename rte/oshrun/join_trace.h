@@ -11,8 +11,8 @@
 bool join_trace(const char *file);
 
 /*
- * The same after a job. Its PEs have joined the trace themselves, unless they ended early. NULL:
- * the job had no trace.
+ * Call after a job, with the file that its PEs named; NULL: the job had no trace. PEs that ended as
+ * they should have joined the parts themselves; joins the parts that are left otherwise.
  */
 void join_trace_after_job(const char *file);
 

@@ -298,8 +298,9 @@ static void stay_here(pmix_status_t status, void *unused)
 }
 
 /*
- * libpmix's thread has one queue: when it calls stay_here, it has done everything before it, and it
- * does nothing afterwards.
+ * Stops libpmix's thread, which works through one queue of requests: this adds a request whose
+ * callback, stay_here, never returns. When the thread calls it, all earlier requests are done, and
+ * no later one ever is.
  */
 void server_halt(struct server *server)
 {

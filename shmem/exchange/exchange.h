@@ -190,8 +190,9 @@ static inline bool exchange_is_all(const struct shmemx_exchange *x, int edge, co
 }
 
 /*
- * Call before using an edge with the flag for message `number`: all others must have been used for
- * the message before.
+ * For edges marked SHMEMX_EDGE_EACH_ITERATION: call before sending or receiving message `number` of
+ * one of them. Ends the job with a message if another marked edge was not yet used for message
+ * number - 1: the program has skipped it.
  */
 static inline void exchange_check_number(const struct shmemx_exchange *x, const struct iteration *iteration,
 					 uint64_t number, const char *routine)
@@ -236,8 +237,8 @@ struct detour_plan {
 
 /*
  * exchange_detours.c: chooses detours, or none; all PEs call this and find the same ones. most: the
- * longest message of the exchange. Returns the bytes that a PE needs for words and for forwarded
- * parts, from `at` in its block.
+ * longest message of the exchange. Each PE gets its words and the room for parts that it forwards
+ * in the exchange's block of symmetric memory, from offset `at` on; returns their size in bytes.
  */
 size_t exchange_choose_detours(struct shmemx_exchange *x, const struct published_edge *edges, size_t stations,
 			       uint64_t most, size_t at, const char *routine);

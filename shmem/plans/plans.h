@@ -90,8 +90,9 @@ void plan_end(struct maker *m, shmemx_plan_t *plan);
 /* Makes the complete plan from an order. Returns what the routines that make plans return. */
 int plan_make(struct maker *m, struct plan_order order, shmemx_plan_t *plan);
 /*
- * The plan of a team with the least number above this one that was made from an order and before
- * the topology changed; NULL: none.
+ * For making old plans of a team again: the next plan, in the order of their numbers, after the one
+ * with this number that has a record of the call that made it (struct plan_order) and was made
+ * before the team's topology changed. NULL: there is no further one.
  */
 struct shmemx_plan *plan_after(const struct shmemx_team *team, uint64_t number);
 /*

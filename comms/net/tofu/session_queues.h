@@ -65,7 +65,10 @@ void session_queue_put(struct session_queue *session_queue, utofu_vcq_id_t queue
 void session_queue_signal(struct session_queue *session_queue, utofu_vcq_id_t queue, unsigned long flags);
 void session_queue_pause(struct session_queue *session_queue);
 
-/* Number of the remaining commands that one packet releases. */
+/*
+ * How many commands the next packet must release if `left` commands are not released yet: all, or,
+ * if they are more than a group (see the head of this file), a group and the put that continues.
+ */
 int session_queue_group(int left);
 /* Call after preparing a command that the session queue releases in groups by itself. */
 void session_queue_next(struct session_queue *session_queue);

@@ -20,7 +20,9 @@
 /* --- Queues --- */
 
 /*
- * The receiving queue of a tree gets its own TNI, and so do the sending ones, if there are enough.
+ * Adds the queues of each tree: the first one, which receives and sends, and further ones that only
+ * send, at most one for each child. The first queues are spread over the TNIs in turn; each further
+ * one goes to the TNI with the fewest sending queues.
  */
 static void open_trees(struct comms_session *session, const int *children, const utofu_tni_id_t *tnis, int count,
 		       int *code)

@@ -91,8 +91,10 @@ static void sleep_undisturbed(struct comms_channel *channel, unsigned sleeps)
 }
 
 /*
- * A thread that polls takes a processor from the other threads with their own worker, and from the
- * PEs that they wait for. UCX wakes each of them by itself, so sleeping costs little.
+ * How often a thread with a worker of its own polls before it sleeps: seldom if threads and PEs are
+ * more than the processors, because polling keeps a processor from the threads and PEs that the
+ * result depends on. Sleeping then costs little: each worker has its own event descriptor, so data
+ * wakes only the thread that waits for it.
  */
 static unsigned polls_undisturbed(void)
 {

@@ -66,8 +66,10 @@ void cabling_drop_axes_of_one(struct cabling_work *work, struct cabling_layout *
 /* --- Rings and meshes --- */
 
 /*
- * Counts cables from coordinate c to the next one, round the ring; in a pair, all between the two.
- * Returns false if there is no memory.
+ * Sets (*count)[c] to the number of cables from hosts with coordinate c of this axis to hosts with
+ * the next one; the one after the last is 0, as on a ring. Each cable is counted once, at its lower
+ * end; but on an axis of size 2 either end is below the other, so it is counted at both. Returns
+ * false if there is no memory.
  */
 static bool count_crossings(const struct cabling_work *work, const struct cabling_layout *layout, int axis, int **count)
 {

@@ -40,8 +40,8 @@ char *slurm_shape_line(const struct torus_shape *shape, char *const *host, const
 const char *slurm_next_line(const char *line);
 
 /*
- * The value behind "key =", in any case, at the beginning of the text; NULL: something else is
- * there.
+ * If the text begins with "key=value" (upper or lower case, blanks around the = allowed), returns
+ * where the value begins; otherwise NULL.
  */
 const char *slurm_value_of(const char *text, const char *key);
 

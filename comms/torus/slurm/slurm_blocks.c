@@ -18,7 +18,10 @@ static bool is_in_range(const char *range, const char *name, int digits)
 	char number[MOST_DIGITS + 1] = "", *end;
 	unsigned long first, last, n;
 
-	/* Longer than the first number of the range only without zeros before it. */
+	/*
+	 * "08-12" has numbers of two digits; "8-12" has 8 to 12 without zeros in front. So a number
+	 * may have more digits than the range begins with, if the first digit is not 0.
+	 */
 	if (width == 0 || width > MOST_DIGITS || digits < (int)width || (digits > (int)width && name[0] == '0'))
 		return false;
 	memcpy(number, name, (size_t)digits);
@@ -29,7 +32,10 @@ static bool is_in_range(const char *range, const char *name, int digits)
 	return n >= first && n <= last;
 }
 
-/* Is the name one of those that the item stands for, up to its end? */
+/*
+ * Is the node's name one that this item of a list describes? The item ends at `end`; "node[01-18]a"
+ * describes node01a to node18a. A domain behind the name, as in node01a.example, does not count.
+ */
 static bool item_has(const char *item, const char *end, const char *name)
 {
 	const char *close;
