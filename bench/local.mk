@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The benchmarks. Built in the tree, never installed; bench/compare/libraries compiles the same sources with other libraries.
+# The benchmarks. Built in the tree, never installed; bench/compare/libraries compiles the same
+# sources with other libraries.
 
 noinst_PROGRAMS += bench/simulate bench/bench bench/floor/floor bench/hello bench/neighbours
 
@@ -31,7 +32,8 @@ bench_floor_floor_SOURCES = $(bench_shared) \
 	bench/floor/processes.c
 bench_floor_floor_LDADD =
 
-# It calls what is inside the library, so it takes the archive as it was before its inner names were made local.
+# It calls what is inside the library, so it takes the archive as it was before its
+# inner names were made local.
 if HAVE_ARCHIVE
 noinst_PROGRAMS += bench/breakdown
 bench_breakdown_SOURCES = bench/programs/breakdown.c bench/programs/bench.h bench/programs/harness.c bench/programs/line.c bench/programs/measure.h bench/programs/pes.c bench/programs/record.c
@@ -62,7 +64,8 @@ EXTRA_DIST += \
 
 bench_hello_SOURCES = bench/programs/hello.c
 
-# Where Debian's Open MPI is installed it is what we compare with; COMPARE_FLAGS adds to it: --quick, --only put,get, ...
+# Where Debian's Open MPI is installed it is what we compare with; COMPARE_FLAGS adds to it:
+# --quick, --only put,get, ...
 COMPARE_OSHCC = /usr/bin/oshcc
 COMPARE_OSHRUN = /usr/bin/oshrun --allow-run-as-root --oversubscribe --mca osc ^rdma
 

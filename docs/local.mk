@@ -28,7 +28,8 @@ uninstall-man-links:
 	$(LINKS) remove "$(DESTDIR)$(man1dir)" '$(transform)' .1 $(TOOL_LINKS)
 	$(LINKS) remove "$(DESTDIR)$(man7dir)" '$(transform)' .7 $(OVERVIEW_LINKS)
 
-# Pages for readers, of the whole tree: whatever part of it lists a page for make dist has it installed.
+# Pages for readers, of the whole tree: whatever part of it lists a page for
+# make dist has it installed.
 INSTALL_DOCS = $(SHELL) $(top_srcdir)/tools/install-docs.sh
 EXTRA_DIST += tools/install-docs.sh
 
@@ -43,7 +44,8 @@ uninstall-docs:
 # shmem.hpp is no routine, and has a page of its own.
 dist_man3_MANS = docs/man/shmem.hpp.3
 
-# Manual pages of the routines: one for each text or page of docs/man/man3, and for every other routine one that refers to it.
+# Manual pages of the routines: one for each text or page of docs/man/man3, and for every other
+# routine one that refers to it.
 man3_texts = \
 	docs/man/man3/shmemx_exchange.3 \
 	docs/man/man3/shmemx_grid.3 \

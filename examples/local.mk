@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Small programs to read and to run. Built in the tree as a user would build them, and installed as text.
+# Small programs to read and to run. Built in the tree as a user would build
+# them, and installed as text.
 
 EXAMPLES = \
 	examples/costs \

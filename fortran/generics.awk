@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the type-generic part of the Fortran interface. Reads, in this order: the C type table (lines "name|C type|rma|amo|ext|bits|old|
-# minmax|logic|sum|Fortran|code"), fortran/types.tsv, the prototypes of shmem.h one a line, include/generics.def, and fortran/generics.def
-# with the names that only Fortran has. Writes what -v want= says:
+# Makes the type-generic part of the Fortran interface. Reads, in this order: the C type table
+# (lines "name|C type|rma|amo|ext|bits|old|minmax|logic|sum|Fortran|code"), fortran/types.tsv, the
+# prototypes of shmem.h one a line, include/generics.def, and fortran/generics.def with the names
+# that only Fortran has. Writes what -v want= says:
 #   f90    interface blocks for the module, which is shmem, or shmemx with -v extensions=1
-#   c      the routines behind them: scalars are passed on to C, arrays go to the BODY_ macros of fortran/bodies.h
+#   c      the routines behind them: scalars are passed on to C, arrays go to the BODY_ macros of
+#          fortran/bodies.h
 #   rows   lines "generic form set type", for the tests
 #   names  the generic names of the module
-# The prototypes of int32, which has every routine, are the pattern for all types. fortran/own.awk comes behind and has what stands in
-# fortran/generics.def.
+# The prototypes of int32, which has every routine, are the pattern for all types. fortran/own.awk
+# comes behind and has what stands in fortran/generics.def.
 
 BEGIN {
 	FS = "|"
@@ -53,8 +55,8 @@ part == 3 {
 
 # --- Which types take part ---
 
-# The default logical is no type of C, so the standard keeps it out of interfaces to C. Its routines are procedures of the module, which hand
-# the arrays on as those of any type.
+# The default logical is no type of C, so the standard keeps it out of interfaces to C. Its routines
+# are procedures of the module, which hand the arrays on as those of any type.
 function is_foreign(type)
 {
 	return type == "logical"
@@ -127,7 +129,8 @@ function split_parameters(name,    n, i, words)
 
 # --- One procedure ---
 
-# Of a routine that returns a status of its collective the status is an argument, as is usual in Fortran.
+# Of a routine that returns a status of its collective the status is an
+# argument, as is usual in Fortran.
 function fortran_result(name, set, type, generic)
 {
 	if (result[name] == "void" || set == "team")
@@ -201,7 +204,8 @@ function interface_of(name, generic, symbol, form, type, binding,    n, i, array
 		answer == "" ? "" : " result(answer)", lines, answer == "" ? "" : "      " answer " :: answer\n", kind)
 }
 
-# Scalars: the routine of C is called with the same arguments. Types that C has no p and g for are moved as bytes.
+# Scalars: the routine of C is called with the same arguments. Types that C has no p and
+# g for are moved as bytes.
 function emit_c_scalar(name, generic, symbol, type,    n, i, c, arguments, parameter, call, answer)
 {
 	c = c_type[type]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the interface of OpenSHMEM 1.3 of fortran/legacy.def. -v want= says which part:
 #   legacy    C routines, with names as compilers make them of Fortran's: name_, name__ and NAME
-#   include   shmem.fh, for fixed and free form; -v constants= names a file with the numbers, as "name value"
+#   include   shmem.fh, for fixed and free form; -v constants= names a file with the numbers, as
+#             "name value"
 #
-# In shmem.fh each routine is a generic name for one that takes any arguments: programs pass arrays of any type, and programs that
-# declare a function themselves remain right.
+# In shmem.fh each routine is a generic name for one that takes any arguments: programs pass arrays
+# of any type, and programs that declare a function themselves remain right.
 
 BEGIN {
 	c_result["-"] = "void"

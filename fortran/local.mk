@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The Fortran interface: a library of its own over the C routines, the module shmem and the include file shmem.fh. Everything that has a
-# line per type or routine is made from the tables.
+# The Fortran interface: a library of its own over the C routines, the module shmem and the include
+# file shmem.fh. Everything that has a line per type or routine is made from the tables.
 
 fortran_tables = \
 	fortran/generics.awk fortran/generics.def fortran/legacy.awk fortran/legacy.def fortran/make-fortran.sh fortran/own.awk \
@@ -54,7 +54,8 @@ fortran/modules.f90: fortran/shmem.f90 fortran/shmemx.f90
 CLEANFILES += fortran/modules.f90
 nodist_libtorushmem_fortran_la_SOURCES = fortran/modules.f90 fortran/typed.c fortran/legacy_calls.c
 libtorushmem_fortran_la_CPPFLAGS = $(AM_CPPFLAGS) $(FORTRAN_CFLAGS)
-# As in the C library; routines that Fortran calls have no prototypes, and their frames name them in messages.
+# As in the C library; routines that Fortran calls have no prototypes, and their
+# frames name them in messages.
 libtorushmem_fortran_la_CFLAGS = $(AM_CFLAGS) $(ALIGN_CFLAGS) $(FRAME_CFLAGS) -Wno-missing-prototypes -fvisibility=hidden
 libtorushmem_fortran_la_FCFLAGS = $(FC_MODOUT)include $(FC_MODINC)include
 libtorushmem_fortran_la_LDFLAGS = -version-info 0:0:0 -no-undefined

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# make-fortran.sh WHAT VERSION: makes a part of the Fortran interface from the tables, on standard output. WHAT is
+# make-fortran.sh WHAT VERSION: makes a part of the Fortran interface from the tables,
+# on standard output. WHAT is
 #   module   the source of the module shmem
 #   modulex  the source of the module shmemx
 #   typed    the C routines behind its type-generic names
@@ -60,7 +61,8 @@ generics()
 		"$here/generics.def"
 }
 
-# The numbers of shmem.h that begin with SHMEM_, as "name value"; the deprecated part is the include file's.
+# The numbers of shmem.h that begin with SHMEM_, as "name value"; the deprecated
+# part is the include file's.
 constants()
 {
 	sed -n -e "$1" "$tables/shmem.h.in" | sed -n 's/^#define \(SHMEM_[A-Z_0-9]*\) (*\([0-9][-0-9L< ]*\))*$/\1 \2/p' |
@@ -74,7 +76,8 @@ extension_constants()
 	sed -n 's/^typedef enum { \(.*\) } shmemx_op_t;/\1/p' "$tables/shmemx.h" | tr -d ' ' | tr ',' '\n' | run_awk '{ print $0, NR - 1 }'
 }
 
-# fill_in TEMPLATE [OPTION...]: the template of a module with its constants, which come on standard input, and generic names.
+# fill_in TEMPLATE [OPTION...]: the template of a module with its constants, which come on standard
+# input, and generic names.
 fill_in()
 {
 	template=$1

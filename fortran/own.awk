@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Behind generics.awk: the names that only Fortran has, from fortran/generics.def, which says what its lines are.
+# Behind generics.awk: the names that only Fortran has, from fortran/generics.def,
+# which says what its lines are.
 
 part == 5 && /^@/ {
 	emit_own()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The synopses of the manual pages: a line "name<tab>call" for each public name, from the source of a module.
+# The synopses of the manual pages: a line "name<tab>call" for each public name,
+# from the source of a module.
 
 # A statement may go on in the next line.
 /&$/ { sub(/ *&$/, ""); held = held $0; next }

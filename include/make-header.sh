@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# make-header.sh TEMPLATE PREFIX VERSION: fills a header template from the tables, on standard output.
-# PREFIX goes in front of every name (empty, or p for the profiling names). $CPP is the preprocessor, $AWK awk.
+# make-header.sh TEMPLATE PREFIX VERSION: fills a header template from the tables, on standard
+# output. PREFIX goes in front of every name (empty, or p for the profiling names). $CPP is
+# the preprocessor, $AWK awk.
 set -eu
 template=$1 prefix=$2 version=$3
 here=$(dirname "$0")
@@ -13,7 +14,8 @@ preprocess()
 	${CPP:-cc -E} -P -I "$here" "$1"
 }
 
-# One prototype per line; the preprocessor leaves blanks where macros met, and all rows of a macro on one line.
+# One prototype per line; the preprocessor leaves blanks where macros met, and all
+# rows of a macro on one line.
 cat >"$work/rows.c" <<END
 #define F(ret, name, ...) ret ${prefix:+$prefix##}name(__VA_ARGS__);
 #define D(ret, name, ...) SHMEMX_DEPRECATED ret ${prefix:+$prefix##}name(__VA_ARGS__);

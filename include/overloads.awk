@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# After types.awk. Reads the type table, the prototypes of shmem.h, a line each, then generics.def; writes the overloads for C++:
-# each calls the typed routine of the same parameters.
+# After types.awk. Reads the type table, the prototypes of shmem.h, a line each, then generics.def;
+# writes the overloads for C++: each calls the typed routine of the same parameters.
 
 /^#/ || NF == 0 { next }
 
@@ -103,7 +103,8 @@ function write_for_complex(    count_name)
 	print "#endif"
 }
 
-# Chosen only where nothing else fits: no conversion of an argument is worse than to "..." or to a pointer to const volatile.
+# Chosen only where nothing else fits: no conversion of an argument is worse than to "..." or to a
+# pointer to const volatile.
 function write_refusals(    wanted)
 {
 	wanted = arguments

@@ -41,7 +41,8 @@ EXTRA_DIST += \
 	packaging/spack/packages/torushmem/package.py \
 	packaging/spack/repo.yaml
 
-# Modules for environment-modules (Tcl) and Lmod (Lua), in a folder that module use is told of: a site has its own.
+# Modules for environment-modules (Tcl) and Lmod (Lua), in a folder that module use is
+# told of: a site has its own.
 moduledir = $(datadir)/modulefiles
 install-modules:
 	$(MKDIR_P) "$(DESTDIR)$(moduledir)/torushmem"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Software Tofu: libtofucom (also found as libutofu), libjtofu and softofu-replay. README.md here says what they share with the rest.
+# Software Tofu: libtofucom (also found as libutofu), libjtofu and softofu-replay. README.md here
+# says what they share with the rest.
 
-# In folders of their own: where a machine has Fujitsu's libraries and headers, which have the same names, neither the loader nor
-# a compiler may find these by accident. (automake installs libraries with the programs where their folder's name has exec in it.)
+# In folders of their own: where a machine has Fujitsu's libraries and headers, which have the same
+# names, neither the loader nor a compiler may find these by accident. (automake installs libraries
+# with the programs where their folder's name has exec in it.)
 softofuexeclibdir = $(libdir)/softofu
 softofuincludedir = $(includedir)/softofu
 
@@ -16,7 +18,8 @@ libsoftofugrid_la_SOURCES = \
 	softofu/softofu_settings.c softofu/softofu_settings.h
 libsoftofugrid_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
-# The network: routers and links. It takes comms/torus/shape.c from the rest of the tree, and nothing else.
+# The network: routers and links. It takes comms/torus/shape.c from the rest of
+# the tree, and nothing else.
 noinst_LTLIBRARIES += libsoftofunet.la
 SOFTOFU_NET_SOURCES = \
 	softofu/net/agenda.c \
@@ -73,7 +76,8 @@ libtofucom_la_SOURCES = \
 libtofucom_la_LIBADD = libsoftofugrid.la libsoftofunet.la -lpthread
 libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^(utofu|softofu)_'
 
-# A vendor's library in the same process has functions of the same names; -Bsymbolic above keeps calls inside these two libraries.
+# A vendor's library in the same process has functions of the same names; -Bsymbolic above keeps
+# calls inside these two libraries.
 
 # What a recorded run would have taken on the machine.
 bin_PROGRAMS += softofu-replay
@@ -86,7 +90,8 @@ libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/jt
 libjtofu_la_LIBADD = libsoftofugrid.la -lpthread
 libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^jtofu_'
 
-# RDMA, places, persistent requests and collectives of Fujitsu's MPI, for mpi-ext.h and fjmpi.f90. It knows no MPI.
+# RDMA, places, persistent requests and collectives of Fujitsu's MPI, for mpi-ext.h and
+# fjmpi.f90. It knows no MPI.
 libfjmpi_la_SOURCES = \
 	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h comms/torus/sites.h \
 	comms/torus/shape.c comms/torus/shape.h \

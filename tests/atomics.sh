@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# atomics.sh SRCDIR [COMPILER FLAGS...]: what threads or processes share is a C11 atomic with a named order, and instructions that C has
-# no word for stand in one header. Fails and names the lines where it is otherwise. docs/protocols/orders.md has the rules.
+# atomics.sh SRCDIR [COMPILER FLAGS...]: what threads or processes share is a C11 atomic with a
+# named order, and instructions that C has no word for stand in one header. Fails and names the
+# lines where it is otherwise. docs/protocols/orders.md has the rules.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -46,7 +47,8 @@ forbid()
 	fi
 }
 
-# Assembler macros for programs of the machine (softofu-a64.h), and other names for listen and accept (accept_filter.c).
+# Assembler macros for programs of the machine (softofu-a64.h), and other names for listen and
+# accept (accept_filter.c).
 forbid 'instructions stand in comms/core/processor.h' \
 	'__asm__|[^_[:alnum:]]asm[^_[:alnum:]]|[^_[:alnum:]]_mm_|__builtin_ia32_|__sync_' \
 	'comms/core/processor\.h|softofu/include/softofu-a64\.h|rte/oshrun/accept_filter\.c'
@@ -54,11 +56,13 @@ forbid 'volatile orders nothing; use an atomic' \
 	'(^|[^_[:alnum:]])volatile([^_[:alnum:]]|$)' 'comms/core/processor\.h'
 forbid 'name the order: atomic_..._explicit' \
 	'[^_[:alnum:]]atomic_(load|store|exchange|fetch_[a-z]+|compare_exchange_[a-z]+|flag_test_and_set|flag_clear)\(' none
-# Words of the program, whose type is not atomic; and counters of software Tofu, which are words of a public structure.
+# Words of the program, whose type is not atomic; and counters of software Tofu, which are
+# words of a public structure.
 forbid 'declare the word _Atomic' '__atomic_' \
 	'comms/core/operations\.h|comms/core/copy\.h|comms/wait/hang_text\.c|shmem/sync\.c|shmem/locks\.c|shmem/signals\.c|softofu/nic/reach\.c|softofu/net/state\.h'
 
-# An atomic word that is named like a plain one is loaded and stored in the strongest order. Clang says where.
+# An atomic word that is named like a plain one is loaded and stored in the
+# strongest order. Clang says where.
 if [ $# -gt 0 ] && command -v clang >/dev/null; then
 	# shellcheck disable=SC2046,SC2086 # names are words
 	if ! clang -fsyntax-only -Wno-everything -Werror=atomic-implicit-seq-cst "$@" \

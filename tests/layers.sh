@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# layers.sh SRCDIR: calls go down only, shmem -> comms -> rte. Fails and names the line where one does not.
+# layers.sh SRCDIR: calls go down only, shmem -> comms -> rte. Fails and names
+# the line where one does not.
 set -u
 cd "$1" || exit 1
 bad=0
@@ -26,19 +27,22 @@ forbid comms 'shmem/|pshmem\.h|shmem\.h|pmix|\.\./'
 forbid shmem 'ucp/|uct/|ucs/|utofu|jtofu|rdma/f|pmix|comms/net/|\.\./'
 # comms/torus is computation alone: no bytes move there, no clock is read, no file is opened.
 forbid_but comms/torus 'comms/|rte/|shmem|pmix|ucp/|uct/|\.\./|time\.h|sys/|unistd\.h|fcntl\.h' '"comms/torus/'
-# rte knows no routine of the interfaces above: it prints the names that shmem/caller.c hands down. The launcher has pages about them.
+# rte knows no routine of the interfaces above: it prints the names that shmem/caller.c hands down.
+# The launcher has pages about them.
 if grep -rnE --exclude-dir=oshrun --include='*.[ch]' '"(p?shmemx?_|start_pes|[^" ]*fortran)' rte; then
 	echo "layers: rte must not name that" >&2
 	bad=1
 fi
-# The library of a network is known to the folder of that network, and to no other room; a network knows no other network.
+# The library of a network is known to the folder of that network, and to no other room; a
+# network knows no other network.
 forbid_but comms 'ucp/|uct/|ucs/' '^comms/net/ucx/'
 forbid_but comms 'utofu|jtofu' '^comms/net/tofu/'
 forbid_but comms 'rdma/f' '^comms/net/ofi/'
 for folder in comms/net/*/; do
 	forbid_but comms "$folder" "^$folder"
 done
-# softofu can be lifted out: of the rest it includes shapes, trees and barriers of comms/torus alone, and the rest includes it in one file of oshrun.
+# softofu can be lifted out: of the rest it includes shapes, trees and barriers of comms/torus
+# alone, and the rest includes it in one file of oshrun.
 forbid_but softofu 'comms/|rte/|shmem|pshmem|\.\./' '^softofu/tests/|"comms/torus/(shape|trees|barrier_rounds)\.h"'
 forbid_but rte 'softofu/' '^rte/oshrun/tofu_ranks\.c:'
 forbid comms 'softofu/'

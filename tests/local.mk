@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The tests: programs that use the API, tests of single functions, tests of the tools; tests/run runs them.
+# The tests: programs that use the API, tests of single functions, tests of the
+# tools; tests/run runs them.
 
 # What a program without a line of its own is linked with (tests of the API, examples).
 LDADD = libtorushmem.la
 
-# Programs that are never installed need no script of libtool's in front of them, which would cost each PE a
-# shell. It makes no difference to those that are: they do not link the shared library.
+# Programs that are never installed need no script of libtool's in front of them, which would cost
+# each PE a shell. It makes no difference to those that are: they do not link the shared library.
 AM_LDFLAGS = -no-install
 
 API_TESTS = \
@@ -142,8 +143,9 @@ tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_categories_SOURCES = tests/unit/categories.c comms/observe/categories.c comms/observe/counters.h
 tests_unit_categories_LDADD =
-# The routines that shmemx.h declares. tests/conformance/check-api finds them in the same way, and compares them with what the
-# library exports; so a declaration that is written in another way does not go unseen.
+# The routines that shmemx.h declares. tests/conformance/check-api finds them in the same
+# way, and compares them with what the library exports; so a declaration that is written in
+# another way does not go unseen.
 tests/unit/extensions.def: $(srcdir)/include/shmemx.h
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN)sed -n 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/EXTENSION(\1)/p' $(srcdir)/include/shmemx.h >$@.new && mv $@.new $@
@@ -297,7 +299,8 @@ EXTRA_DIST += \
 	tests/tools/scale/fake_size.c \
 	tests/tools/scale/neighbours.c
 
-# CHECK_FLAGS goes to tests/run: make check CHECK_FLAGS='--only rma --paths local'. So many runs at once: make check TEST_JOBS=1
+# CHECK_FLAGS goes to tests/run: make check CHECK_FLAGS='--only rma --paths local'. So many runs at
+# once: make check TEST_JOBS=1
 TEST_JOBS = 2
 RUN_TESTS = $(SHELL) $(top_srcdir)/tests/run --build '$(abs_top_builddir)'
 
@@ -316,7 +319,8 @@ SOAK = 200
 check-soak: check-programs
 	@$(RUN_TESTS) --kinds api --only concurrent,threads,locks,contexts,collective_storm --repeat $(SOAK) $(CHECK_FLAGS)
 
-# Every test of the API on four paths, twenty at a time, until some 10,000 jobs have run; none may be called stuck: make check-load PASSES=1
+# Every test of the API on four paths, twenty at a time, until some 10,000 jobs have run; none may
+# be called stuck: make check-load PASSES=1
 PASSES = 23
 check-load: check-programs
 	@for pass in $$(seq $(PASSES)); do \
@@ -324,12 +328,14 @@ check-load: check-programs
 		$(RUN_TESTS) --kinds api --jobs 20 --paths local,ucx-tcp,mixed,tofu $(CHECK_FLAGS) || exit; \
 	done
 
-# Iterations of every pattern of neighbour exchange, on every path: make check-neighbours ROUNDS=100000
+# Iterations of every pattern of neighbour exchange, on every path: make
+# check-neighbours ROUNDS=100000
 ROUNDS = 1000000
 check-neighbours: check-programs
 	@TEST_ROUNDS=$(ROUNDS) $(RUN_TESTS) --long --kinds api --only neighbours_soak $(CHECK_FLAGS)
 
-# Every call that PEs make together, and every case in which one of them can fail to do its part, on each of these paths.
+# Every call that PEs make together, and every case in which one of them can fail to do its
+# part, on each of these paths.
 MISTAKES = local,ucx-tcp,tofu
 check-mistakes: all
 	@MISTAKE_PATHS='$(MISTAKES)' $(RUN_TESTS) --kinds tools --only mismatches $(CHECK_FLAGS)
@@ -338,22 +344,26 @@ check-mistakes: all
 check-checked: check-programs
 	@$(RUN_TESTS) --kinds api --paths check,check-tcp $(CHECK_FLAGS)
 
-# At least 95 % of the communication is hidden between two hosts, whose processors are to have nothing else to do; takes root.
+# At least 95 % of the communication is hidden between two hosts, whose processors are to have
+# nothing else to do; takes root.
 check-hidden: all
 	@$(SHELL) $(top_srcdir)/tests/cluster/hidden '$(abs_top_builddir)'
 
-# All tests of the API over software Tofu, in boxes of several shapes, and its own: make check-tofu TOFU=tofu-odd
+# All tests of the API over software Tofu, in boxes of several shapes, and its own:
+# make check-tofu TOFU=tofu-odd
 TOFU = tofu,tofu-mixed,tofu-mixed4,tofu-errors,tofu-odd,tofu-holes
 check-tofu: check-programs
 	@$(RUN_TESTS) --kinds api --paths '$(TOFU)' $(CHECK_FLAGS)
 	@$(RUN_TESTS) --kinds tools --only tofu $(CHECK_FLAGS)
 
-# Teams that work at once on hosts cabled as a torus, one of them slow, for longer and on 2x2x2 and 3x3x3 hosts too; takes root.
+# Teams that work at once on hosts cabled as a torus, one of them slow, for longer and on 2x2x2 and
+# 3x3x3 hosts too; takes root.
 check-teams: check-programs
 	@TEST_TEAMS=3x3,2x2x2,3x3x3 TEST_ROUNDS=20 $(RUN_TESTS) --kinds cluster --only trees $(CHECK_FLAGS)
 
-# Every collective on hosts cabled as a torus, up to 27 of them, meshes, several PEs to a host, 0 B to 64 MiB; takes root and half an
-# hour. In parts: make check-torus-hosts TORUS_HOSTS=torus4x4 CHECK_FLAGS='--only reduce,torus_reduce'
+# Every collective on hosts cabled as a torus, up to 27 of them, meshes, several PEs to a host, 0 B
+# to 64 MiB; takes root and half an hour. In parts: make check-torus-hosts TORUS_HOSTS=torus4x4
+# CHECK_FLAGS='--only reduce,torus_reduce'
 TORUS_HOSTS = torus2,torus5,torus3mx2:2,torus3x2x2m,torus4x4,torus3x3:3,torus3x3x3
 TORUS_COLLECTIVES = active_sets,alltoall,barrier,broadcast,collect,collective,concurrent,grid,plans,reduce,scan,teams,torus_gather
 check-torus-hosts: check-programs
@@ -372,8 +382,8 @@ check-cluster: check-programs
 check-asan check-ubsan check-tsan check-valgrind:
 	@MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/tests/checked '$(abs_top_builddir)' $(@:check-%=%) --jobs $(TEST_JOBS) $(CHECK_FLAGS)
 
-# With every compiler of this machine, none of which may warn, and with flags that others build by (takes half an hour):
-# make check-builds BUILDS='clang-19 lto'
+# With every compiler of this machine, none of which may warn, and with flags that others build by
+# (takes half an hour): make check-builds BUILDS='clang-19 lto'
 check-builds:
 	@$(SHELL) $(top_srcdir)/tests/builds '$(abs_top_builddir)' $(BUILDS)
 

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pages.sh SRCDIR: the files and the functions that CONTRIBUTING, the tour, the pages of protocols and those of decisions name exist, a
-# name in front of its file is in that file, pages wrap at 100 columns, links lead to files and headings that exist, and pages have no
-# word of tests/words.tsv. Fails and names the page and the name or the line where that does not hold. Only what stands between
-# backquotes is a name; a function's has an underscore, and is neither in comments alone nor in tests of the API or of single functions
-# alone. Tables, code that is indented by four blanks, and pages that a program makes ("Made by" in their first lines) may be wider; the
-# README has at most 120 lines.
+# pages.sh SRCDIR: the files and the functions that CONTRIBUTING, the tour, the pages of protocols
+# and those of decisions name exist, a name in front of its file is in that file, pages wrap at
+# 100 columns, links lead to files and headings that exist, and pages have no word of
+# tests/words.tsv. Fails and names the page and the name or the line where that does not hold.
+# Only what stands between backquotes is a name; a function's has an underscore, and is neither in
+# comments alone nor in tests of the API or of single functions alone. Tables, code that is
+# indented by four blanks, and pages that a program makes ("Made by" in their first lines) may be
+# wider; the README has at most 120 lines.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -52,8 +54,8 @@ for page in $pages; do
 	sed "s|^|$page: there is no |" "$work/missing" >&2
 	bad=1
 done
-# PAGE FILE NAME, for each name that stands in front of its file: `name` (`folder/file.c`), `name` and `other` in `folder/file.c`. Of
-# several files behind a name, it is in one.
+# PAGE FILE NAME, for each name that stands in front of its file: `name` (`folder/file.c`), `name`
+# and `other` in `folder/file.c`. Of several files behind a name, it is in one.
 # shellcheck disable=SC2086 # names are words
 awk '
 	function is_file(word) { return word ~ /^[a-z_]+\/[A-Za-z0-9_.\/-]+\.(c|h|cc|def)$/ }

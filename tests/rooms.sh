@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# rooms.sh SRCDIR BUILDDIR: the rooms of comms/ use each other only as the table in docs/tour.md says, and that table has no circle.
-# What a file uses is what it includes, and what its object file needs of others. Headers do not include each other in a circle, and
-# no more than three files are in any circle, a .c file and the .h file of its name being one file for includes. Fails and names the
-# line or the symbols where it is otherwise.
+# rooms.sh SRCDIR BUILDDIR: the rooms of comms/ use each other only as the table in docs/tour.md
+# says, and that table has no circle. What a file uses is what it includes, and what its object file
+# needs of others. Headers do not include each other in a circle, and no more than three files are
+# in any circle, a .c file and the .h file of its name being one file for includes. Fails and names
+# the line or the symbols where it is otherwise.
 set -u
 LC_ALL=C
 export LC_ALL

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# close-archive.sh COMMAND...: runs COMMAND, which links libtorushmem.la; then the archive it made, if it made one, becomes an
-# archive of one object whose only global symbols are those of the API. Otherwise a user's "int globals" would be the library's.
-# bench/breakdown takes the archive as it was, libtorushmem-open.a beside it. RELOCATABLE is what links objects to one, OBJCOPY, AR and RANLIB are those tools.
+# close-archive.sh COMMAND...: runs COMMAND, which links libtorushmem.la; then the archive it
+# made, if it made one, becomes an archive of one object whose only global symbols are those of
+# the API. Otherwise a user's "int globals" would be the library's. bench/breakdown takes the
+# archive as it was, libtorushmem-open.a beside it. RELOCATABLE is what links objects to one,
+# OBJCOPY, AR and RANLIB are those tools.
 set -eu
 "$@"
 archive=.libs/libtorushmem.a

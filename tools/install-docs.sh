@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# install-docs.sh install|uninstall SOURCE FOLDER FILE...: those of FILE that are pages for readers (*.md, and the pictures in
-# them) into FOLDER, or away from it. They keep their folders, so that the links between them hold.
+# install-docs.sh install|uninstall SOURCE FOLDER FILE...: those of FILE that are pages for readers
+# (*.md, and the pictures in them) into FOLDER, or away from it. They keep their folders, so that
+# the links between them hold.
 set -eu
 action=$1 source=$2 to=$3
 shift 3

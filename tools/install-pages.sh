@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# install-pages.sh install|uninstall PAGES FOLDER TRANSFORM COMMAND...: the manual pages of the folder PAGES into FOLDER, by
-# COMMAND (install -m 644), or away from it. TRANSFORM is the sed script of --program-suffix and its like: with one, a page that
-# refers to another refers to the new name.
+# install-pages.sh install|uninstall PAGES FOLDER TRANSFORM COMMAND...: the manual pages
+# of the folder PAGES into FOLDER, by COMMAND (install -m 644), or away from it. TRANSFORM
+# is the sed script of --program-suffix and its like: with one, a page that refers to
+# another refers to the new name.
 set -eu
 action=$1 pages=$2 folder=$3 transform=$4
 shift 4

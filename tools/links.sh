@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# links.sh make|remove FOLDER TRANSFORM ENDING NAME:LINK ...: installs LINK as a link to NAME in FOLDER, or removes it. TRANSFORM
-# is the sed script of --program-suffix and its like for both names, ENDING what follows them. What is there and is not such a
-# link belongs to another package: it stays, and one line says so.
+# links.sh make|remove FOLDER TRANSFORM ENDING NAME:LINK ...: installs LINK as a link to NAME in
+# FOLDER, or removes it. TRANSFORM is the sed script of --program-suffix and its like for both
+# names, ENDING what follows them. What is there and is not such a link belongs to another package:
+# it stays, and one line says so.
 set -eu
 action=$1 folder=$2 transform=$3 ending=$4
 shift 4

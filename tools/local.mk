@@ -12,7 +12,8 @@ EXTRA_DIST += tools/oshcc.in tools/fill.sh tools/below-prefix.sh
 TORUSHMEM_PRIVATE_LIBS = $(PMIX_LIBS) $(LIBS)
 
 FILL = $(SHELL) $(top_srcdir)/tools/fill.sh
-# A folder as .pc files have it: $${prefix} and the rest, so that pkg-config --define-prefix finds a tree that was moved.
+# A folder as .pc files have it: $${prefix} and the rest, so that pkg-config --define-prefix
+# finds a tree that was moved.
 BELOW_PREFIX = $(SHELL) $(top_srcdir)/tools/below-prefix.sh '$(prefix)'
 FILL_VALUES = \
 	VERSION='$(PACKAGE_VERSION)' \
@@ -121,7 +122,8 @@ install-tool-links:
 uninstall-tool-links:
 	$(LINKS) remove "$(DESTDIR)$(bindir)" '$(transform)' '' $(TOOL_LINKS)
 
-# In a folder of their own: Open MPI has a liboshmem, too, and must not be hidden by ours where it is found now.
+# In a folder of their own: Open MPI has a liboshmem, too, and must not be hidden by
+# ours where it is found now.
 compatdir = $(libdir)/torushmem-compat
 install-compat-names:
 	$(MKDIR_P) "$(DESTDIR)$(compatdir)"

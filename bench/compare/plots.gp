@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The plots of docs/performance. report.py sets data, a folder with a file of columns for each curve or
-# row of bars, plot, the picture that is wanted, and other, the name of the other library.
+# The plots of docs/performance. report.py sets data, a folder with a file of columns for each curve
+# or row of bars, plot, the picture that is wanted, and other, the name of the other library.
 
 set encoding utf8
 set datafile separator "\t"
@@ -15,7 +15,8 @@ set linetype 3 linecolor rgb grey linewidth 2 dashtype 2
 set linetype 4 linecolor rgb green linewidth 2 pointtype 9 pointsize 0.6
 set macros
 
-# Times in nanoseconds on a logarithmic axis: ours, the other library, and the floor where there is one.
+# Times in nanoseconds on a logarithmic axis: ours, the other library, and the
+# floor where there is one.
 TIMES = 'set logscale xy; set ylabel "time"; set ytics ("1 ns" 1, "10 ns" 10, "100 ns" 100, "1 µs" 1e3, \
 	"10 µs" 1e4, "100 µs" 1e5, "1 ms" 1e6, "10 ms" 1e7, "100 ms" 1e8, "1 s" 1e9, "10 s" 1e10, "100 s" 1e11)'
 SIZES = 'set xrange [4:1.5e8]; set xlabel "size of the message"; \

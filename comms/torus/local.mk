@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# libtorusthink: what there is to know about a torus without touching one. Pure functions, for the library, the tools
-# and the tests.
+# libtorusthink: what there is to know about a torus without touching one. Pure functions, for the
+# library, the tools and the tests.
 
 noinst_LTLIBRARIES += libtorusthink.la
 libtorusthink_la_SOURCES = \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How Sphinx makes the HTML pages of the guide, of the README, and of the pages that they link to: make guide.
+# How Sphinx makes the HTML pages of the guide, of the README, and of the pages that
+# they link to: make guide.
 
 project = 'torushmem'
 extensions = ['myst_parser']

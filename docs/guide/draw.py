@@ -18,9 +18,12 @@ HEADS = ''.join('<marker id="%s" markerWidth="9" markerHeight="8" refX="8" refY=
                 '<path d="M0,0 L9,4 L0,8 z" fill="%s"/></marker>' % head for head in (('go', '#1565c0'), ('ack', '#c62828')))
 
 # A drawing: names of the two lanes, then rows of time: (kind, what...).
-#   do LANE TEXT       the PE calls this             see LANE TEXT   what is in its memory now, as it reads it
-#   wait LANE ROWS     the PE waits for so long      go FROM ROWS TEXT / ack FROM ROWS TEXT   an arrow, that takes so many rows
-#   all TEXT           a line through both lanes     next            the next row of time
+#   do LANE TEXT         the PE calls this
+#   see LANE TEXT        what is in its memory now, as it reads it
+#   wait LANE ROWS       the PE waits for so long
+#   go FROM ROWS TEXT    an arrow, that takes so many rows; ack: the same, for an answer
+#   all TEXT             a line through both lanes
+#   next                 the next row of time
 DRAWINGS = {
     'barrier': ('PE 0', 'PE 1', [
         ('do', 0, 'put data'), ('go', 0, 2, ''), ('do', 1, 'computes'), ('next',), ('next',),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# After wrap.awk. The manual page of an extension: as it is written, and how Fortran calls its routines at the end of the synopsis. Variables:
-# page_file, where it goes; fortran, a file of lines "name<tab>call".
+# After wrap.awk. The manual page of an extension: as it is written, and how Fortran calls
+# its routines at the end of the synopsis. Variables: page_file, where it goes; fortran, a
+# file of lines "name<tab>call".
 
 BEGIN {
 	while ((getline line < fortran) > 0)

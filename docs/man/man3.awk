@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The manual page of one text of docs/man/man3, from the lists of routines (openshmem-1.6.tsv, additions.tsv), which are the files it
-# reads. Variables: page, its name; text, the file with the text; header, shmem.h; folder, where the page goes, and for each other
-# routine of its families a page that refers to it.
+# The manual page of one text of docs/man/man3, from the lists of routines (openshmem-1.6.tsv,
+# additions.tsv), which are the files it reads. Variables: page, its name; text, the file with
+# the text; header, shmem.h; folder, where the page goes, and for each other routine of its
+# families a page that refers to it.
 #
-# A text begins with lines "names: GROUP/FAMILY..." (* for all of a group), "title: ...", "see: PAGE..." and, for what is
-# deprecated, "instead: OLD=NEW...", with + for a blank. The rest is mdoc.
+# A text begins with lines "names: GROUP/FAMILY..." (* for all of a group), "title: ...", "see:
+# PAGE..." and, for what is deprecated, "instead: OLD=NEW...", with + for a blank. The rest is mdoc.
 
 BEGIN {
 	FS = "\t"
@@ -168,7 +169,8 @@ function remark(status, name, between,    said)
 	return said
 }
 
-# declare(LINE, NAME, STATUS): a line of the synopsis, now or, if it is deprecated, behind the others.
+# declare(LINE, NAME, STATUS): a line of the synopsis, now or, if it is
+# deprecated, behind the others.
 function declare(line, name, status)
 {
 	if (!is_old(status))
@@ -225,7 +227,8 @@ function print_names(    k, head, heads, old_heads, n, list, i)
 	print ".Nd " title >page_file
 }
 
-# How Fortran programs call these, and the names that only they have; -v fortran= names a file of lines "name<tab>call".
+# How Fortran programs call these, and the names that only they have; -v fortran= names a file
+# of lines "name<tab>call".
 function print_fortran(    line, call, i, n, list)
 {
 	while ((getline line < fortran) > 0)
@@ -344,7 +347,8 @@ function print_old(name, status)
 	print ".It\n.Fn " name " :\n" remark(status, name, "; ") "." >page_file
 }
 
-# Each deprecated routine on a line of its own: those of the synopsis, single types, and names without a type.
+# Each deprecated routine on a line of its own: those of the synopsis, single types,
+# and names without a type.
 function print_standards(    i, k, key, n, list)
 {
 	print ".Sh STANDARDS\nOpenSHMEM 1.6." >page_file

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# settings-table.sh SETTINGS.DEF: the settings as an mdoc list, on standard output, but for those of the reader DEBUGGING.
-# $CPP is the preprocessor.
+# settings-table.sh SETTINGS.DEF: the settings as an mdoc list, on standard output, but for those of
+# the reader DEBUGGING. $CPP is the preprocessor.
 set -eu
 table=$1
 work=$(mktemp -d "${TMPDIR:-/tmp}/settings-table.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# Rows come back from the preprocessor as <<<name|older|default|reader|values|help>>>, strings still in quotes, words with / between;
-# a help text of several strings is joined, as the compiler would do.
+# Rows come back from the preprocessor as <<<name|older|default|reader|values|help>>>,
+# strings still in quotes, words with / between; a help text of several strings is joined,
+# as the compiler would do.
 {
 	printf '%s\n' '#define SETTING(id, name, old, value, reader, values, help) <<<name|old|value|reader|values|help>>>'
 	sed -e 's/NULL/""/' -e '/"[a-z0-9-]*|[a-z0-9 ,|-]*"/s/|/\//g' "$table"

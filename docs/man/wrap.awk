@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For the programs that make manual pages: a call or declaration in the file page_file, over as many lines as it takes.
+# For the programs that make manual pages: a call or declaration in the file page_file, over
+# as many lines as it takes.
 function wrap(line,    cut, indent)
 {
 	for (indent = ""; length(indent line) > 76; indent = "    ") {

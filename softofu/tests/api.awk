@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# From api.tsv a C program that compiles only where every name of uTofu and jTofu has the type and value of the table, and
-# links only where every function is there.
+# From api.tsv a C program that compiles only where every name of uTofu and jTofu has the type and
+# value of the table, and links only where every function is there.
 
 BEGIN {
 	FS = "\t"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests of software Tofu: programs of uTofu alone, which softofu.bats and softofu_net.bats start, and unit tests of the network.
+# Tests of software Tofu: programs of uTofu alone, which softofu.bats and softofu_net.bats start,
+# and unit tests of the network.
 
 if WITH_SOFTOFU
 
@@ -75,7 +76,8 @@ softofu_tests_unit_softofu_net_shared_LDADD = libsoftofunet.la
 softofu_tests_unit_softofu_net_wires_SOURCES = softofu/tests/unit/softofu_net_wires.c softofu/tests/worker.c softofu/tests/traffic.c
 softofu_tests_unit_softofu_net_wires_LDADD = libsoftofunet.la
 
-# Ten million packets with the smallest buffers, and once the network that must stand still: make soak-net SOAK_PACKETS=1000000
+# Ten million packets with the smallest buffers, and once the network that must stand still: make
+# soak-net SOAK_PACKETS=1000000
 SOAK_PACKETS = 10000000
 SOAK_TINY = buffers=1,queue=1,window=1,receive-queue=1,errors=1e-4
 soak-net: softofu-nettest

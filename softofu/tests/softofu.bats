@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# uTofu and jTofu in software: names and types, and programs of uTofu under oshrun, Debian's mpirun, and alone.
+# uTofu and jTofu in software: names and types, and programs of uTofu under oshrun,
+# Debian's mpirun, and alone.
 
 bats_require_minimum_version 1.5.0
 
@@ -30,7 +31,8 @@ mpi()
 		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) mpirun --map-by slot:OVERSUBSCRIBE -n "$@"
 }
 
-# each_mpi FUNCTION: with MPICC, MPICXX and an array MPIRUN of Debian's Open MPI and of its MPICH, else of the MPI there is
+# each_mpi FUNCTION: with MPICC, MPICXX and an array MPIRUN of Debian's Open MPI and of its
+# MPICH, else of the MPI there is
 each_mpi()
 {
 	local kind found=
@@ -299,7 +301,8 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 @test "a broadcast over three chains of sessions needs no call of the waiting ranks; the NIC does it all" {
 	SOFTOFU_STATS=1 run on 4 "$TESTS/session_chain"
 	[ "$status" -eq 0 ]
-	# 5 broadcasts of 32 chunks: what those between root and end forward, their NICs forward alone.
+	# 5 broadcasts of 32 chunks: what those between root and end forward,
+	# their NICs forward alone.
 	forwarding=$(grep -c ': 0 descriptors by the caller, 160 by the NIC' <<<"$output")
 	[ "$forwarding" -eq 6 ]
 	SOFTOFU_SPS=block on 4 "$TESTS/session_chain"
@@ -375,7 +378,8 @@ fjmpi_rdma()
 	each_mpi fjmpi_rdma
 }
 
-# fjmpi_cc SOURCE OUTPUT FLAG...: a program of Fujitsu's MPI in C. gcc takes MPICH's MPI_STATUSES_IGNORE for an array.
+# fjmpi_cc SOURCE OUTPUT FLAG...: a program of Fujitsu's MPI in C. gcc takes MPICH's
+# MPI_STATUSES_IGNORE for an array.
 fjmpi_cc()
 {
 	"$MPICC" -std=gnu11 -O1 -Wall -Wextra -Werror -Wno-stringop-overflow -I "$TOP/softofu/include" -I "$TOP/softofu/fjmpi" "$1" -o "$2" "${@:3}" \
@@ -406,7 +410,8 @@ prequests_of()
 	grep -qx "$1 ranks" <<<"$output"
 }
 
-# end_ranks PROGRAM: a launcher may leave a rank behind that waits for another that has ended; bats would wait for it, too.
+# end_ranks PROGRAM: a launcher may leave a rank behind that waits for another that has ended;
+# bats would wait for it, too.
 end_ranks()
 {
 	local pid
@@ -416,8 +421,9 @@ end_ranks()
 	done
 }
 
-# ends_with PROGRAM MODE LINE: two ranks end badly, with the line. Launchers may lose what ranks print just before one of them aborts,
-# and MPICH's sometimes the exit status of one that never called MPI_Init.
+# ends_with PROGRAM MODE LINE: two ranks end badly, with the line. Launchers may lose what
+# ranks print just before one of them aborts, and MPICH's sometimes the exit status of one
+# that never called MPI_Init.
 ends_with()
 {
 	for _ in 1 2 3; do
@@ -462,7 +468,8 @@ prequests()
 	mkdir record
 	SOFTOFU_RECORD=record prequests_of 3 record
 	run "$TOP_BUILDDIR/softofu-replay" --messages record
-	# Two messages of each of three ranks, in all rounds but the first; the last piece of each is the shortest.
+	# Two messages of each of three ranks, in all rounds but the first; the last
+	# piece of each is the shortest.
 	[ "$(grep -c ', 28936 bytes, has arrived$' <<<"$output")" -eq $((2 * 3 * 15)) ]
 }
 
@@ -535,7 +542,8 @@ plans_requests()
 	each_mpi plans_requests
 }
 
-# The request of a plan in a file that knows mpi.h alone, and in a program with a function of requests of its own.
+# The request of a plan in a file that knows mpi.h alone, and in a program with a
+# function of requests of its own.
 plans_files()
 {
 	cat >made.c <<-'END'
@@ -607,7 +615,8 @@ plans_recorded()
 	[ "$output" = "3 ranks" ]
 	run "$TOP_BUILDDIR/softofu-replay" --messages record
 	echo "$MPICC: ${lines[0]} ${lines[-1]}"
-	# Two communicators of three ranks, one of two: two rounds of a flag from each rank, or one; 120 times.
+	# Two communicators of three ranks, one of two: two rounds of a flag from
+	# each rank, or one; 120 times.
 	[ "$(grep -c ', 8 bytes, has arrived$' <<<"$output")" -eq $((120 * (2 * 3 * 2 + 2))) ]
 	[[ "$output" =~ modelled:\ [1-9] ]]
 }
@@ -727,7 +736,8 @@ iterations_take()
 	done | awk '{ t[NR] = $1 } END { printf "%.1f\n", t[2] - t[1] }'
 }
 
-# written_as_recorded RANKS ITERATIONS FOLDER: what one process writes without starting the ranks is what they recorded
+# written_as_recorded RANKS ITERATIONS FOLDER: what one process writes without starting the
+# ranks is what they recorded
 written_as_recorded()
 {
 	mkdir "$3.written"
@@ -749,7 +759,8 @@ written_as_recorded()
 	recorded=$(iterations_take recorded) direction=$(iterations_take direction)
 	robin=$(iterations_take round-robin) balanced=$(iterations_take balanced)
 	echo "$recorded $direction $robin $balanced"
-	# The program takes TNIs by direction. Six of 32 messages for a TNI take less time than eight.
+	# The program takes TNIs by direction. Six of 32 messages for a TNI
+	# take less time than eight.
 	[ "$recorded" = "$direction" ]
 	awk -v d="$direction" -v r="$robin" -v b="$balanced" 'BEGIN { exit !(r > 0 && r < d && b < d) }'
 	run "$TOP_BUILDDIR/softofu-replay" --tnis best record4

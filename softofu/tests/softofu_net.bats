@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# uTofu programs whose communications go through the software network: with faults, lost links, smallest buffers.
+# uTofu programs whose communications go through the software network: with faults,
+# lost links, smallest buffers.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The tables of docs/platforms.md, from the files docs/platforms/RELEASE.tsv in the order in which they are given. A line is one
-# of, with tabs between fields:
+# The tables of docs/platforms.md, from the files docs/platforms/RELEASE.tsv in the order in which
+# they are given. A line is one of, with tabs between fields:
 #
 #   version NAME VALUE
 #   STEP LINE PASSED FAILED SKIPPED SECONDS DATE SOURCE REMARK

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the cases of tests/api/fortran_types.f90: for each type a subroutine from the template tests/fortran/type.f90.in. Reads the rows of
-# "fortran/make-fortran.sh rows", then fortran/types.tsv, then the template, in which
-#   @generic TEXT            is there for the types that have this generic; it is an error if no line has one of the table
-#   %each rank ... %end      is repeated for arrays of rank RANK, 0 to 3, that are declared with COLONS
+# Makes the cases of tests/api/fortran_types.f90: for each type a subroutine from the template
+# tests/fortran/type.f90.in. Reads the rows of "fortran/make-fortran.sh rows", then
+# fortran/types.tsv, then the template, in which
+#   @generic TEXT            is there for the types that have this generic; it is an error if no
+#                            line has one of the table
+#   %each rank ... %end      is repeated for arrays of rank RANK, 0 to 3, that are declared with
+#                            COLONS
 #   %sections RANK A | B...  makes pairs of these sections of arrays of this rank: each with each
-#   %each pair ... %end      is repeated for all pairs: number PAIR, of sections TO and FROM, of rank RANK, of arrays of rank ARRAY, whose
-#                            shape as declared is WHOLE
-# TYPE is a declaration, NAME a type's name. "case (op_x)" in the first block that is repeated makes a number and a name of a case.
+#   %each pair ... %end      is repeated for all pairs: number PAIR, of sections TO and FROM, of
+#                            rank RANK, of arrays of rank ARRAY, whose shape as declared is WHOLE
+# TYPE is a declaration, NAME a type's name. "case (op_x)" in the first block that is repeated makes
+# a number and a name of a case.
 
 FNR == 1 { part++ }
 /^#/ { next }

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=sh disable=SC2154,SC2094 # names that tests/run sets; the name of a file beside the file
+# shellcheck shell=sh disable=SC2154,SC2094 # tests/run sets names; a file's name beside the file
 #
-# The tests of the tools, each file of them by bats, for tests/run, which sets top, work, jobs, patience and with_long and defines
-# report, is_wanted and folders_of.
+# The tests of the tools, each file of them by bats, for tests/run, which sets top, work, jobs,
+# patience and with_long and defines report, is_wanted and folders_of.
 #
-# With --jobs 2 or more, files that say "# run: beside" among their first lines run one after another beside the rest: nothing in
-# them is measured, they write to folders of their own only, and they do not look at what else this machine runs.
+# With --jobs 2 or more, files that say "# run: beside" among their first lines run one after
+# another beside the rest: nothing in them is measured, they write to folders of their own only, and
+# they do not look at what else this machine runs.
 
 # "it works in 1234ms": the time as we write it.
 in_seconds()

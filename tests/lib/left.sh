@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# What a job of ours can leave in /dev/shm, and nothing that another program of this machine put there.
+# What a job of ours can leave in /dev/shm, and nothing that another program
+# of this machine put there.
 
-# left_in_shm BUILD: the session folders of oshruns that have ended, and segments of UCX that no process holds, or one of the
-# folder BUILD does. Whatever has another name, Open MPI's vader_segment for one, cannot come from us.
+# left_in_shm BUILD: the session folders of oshruns that have ended, and segments of UCX that no
+# process holds, or one of the folder BUILD does. Whatever has another name, Open MPI's
+# vader_segment for one, cannot come from us.
 left_in_shm()
 {
 	find /dev/shm -mindepth 1 -maxdepth 1 -user "$(id -u)" \( -name 'oshrun-*' -o -name 'ucx_shm_posix_*' \) 2>/dev/null |

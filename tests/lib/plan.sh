@@ -1,29 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# Which tests run, on which paths and numbers of PEs, with which settings and limits: for tests/run and oshverify, which set
+# Which tests run, on which paths and numbers of PEs, with which settings and limits: for
+# tests/run and oshverify, which set
 #   taker paths paths_given only pes_wanted counts_taken most_pes patience with_long tool
-# and define fail, build_has NEED and pes_of_hosts, which prints the numbers of PEs of the path of hosts that was found.
+# and define fail, build_has NEED and pes_of_hosts, which prints the numbers of PEs of the
+# path of hosts that was found.
 
 # --- The paths ---
 
 # A path is a row here; nothing else depends on its name. The columns:
-#   name    as --paths takes it. A pattern stands for hosts: what follows its first word is their number or how they are cabled
-#   PEs     the tag that says a test's own number of PEs, and the number of a test that does not say one; "all": those of the hosts
+#   name    as --paths takes it. A pattern stands for hosts: what follows its first word is their
+#           number or how they are cabled
+#   PEs     the tag that says a test's own number of PEs, and the number of a test that does not say
+#           one; "all": those of the hosts
 #   sort    the path's name in a test's tag paths=, one for paths that are alike
 #   time    the factor of a test's time limit
-#   ease    the factor of TEST_EASE: tests do less where every message crosses a network and two programs' threads
-#   taken   who takes the path if --paths is not given: tests/run without a tool ("plain") or with these, oshverify (its three levels),
-#           or "-": nobody
+#   ease    the factor of TEST_EASE: tests do less where every message crosses a network and two
+#           programs' threads
+#   taken   who takes the path if --paths is not given: tests/run without a tool ("plain") or with
+#           these, oshverify (its three levels), or "-": nobody
 # then in any order, all optional:
-#   needs=  what the build needs for it, see build_has; "hosts": a machine on which a test cluster can be made
-#   tests=  "tagged": only tests with its tag run on it; "transfers": only transfer_tests, unless --paths names it
+#   needs=  what the build needs for it, see build_has; "hosts": a machine on which a test cluster
+#           can be made
+#   tests=  "tagged": only tests with its tag run on it; "transfers": only transfer_tests, unless
+#           --paths names it
 #   without= tests that do not run on it: their shape of a torus would replace the path's
 #   least=  the fewest PEs that differ from another path
 #   bears=  so many PEs run with every tool, even with one that else allows fewer
 #   as=     its name in TEST_PATH
-#   launcher= cluster=  what starts a program on hosts, and cluster's options in front of their shape
-#   NAME=value  a setting; the values that begin with @ depend on the path or the number of PEs, see settings_of_path
+#   launcher= cluster=  what starts a program on hosts, and cluster's options in front of their
+#                       shape
+#   NAME=value  a setting; the values that begin with @ depend on the path or the number of PEs, see
+#               settings_of_path
 # and below them what --help says. Paths that are taken run in the order of the rows.
 path_rows()
 {
@@ -141,7 +150,8 @@ read_row()
 		*) path_settings="$path_settings $word" ;;
 		esac
 	done
-	# torus3x3:2: hosts that are cabled as 3x3, with 2 PEs each. hosts4x2: 4 hosts with 2 PEs each.
+	# torus3x3:2: hosts that are cabled as 3x3, with 2 PEs each.
+	# hosts4x2: 4 hosts with 2 PEs each.
 	case $path_cluster,$path_shape in
 	*--torus,*:*) path_per_host=${path_shape#*:} path_shape=${path_shape%:*} ;;
 	*--switch,*x*) path_per_host=${path_shape#*x} path_shape=${path_shape%x*} ;;
@@ -226,7 +236,8 @@ is_wanted()
 	return 1
 }
 
-# The numbers of PEs for the path that was found: all up to $most_pes, or with counts_taken=largest the largest of these.
+# The numbers of PEs for the path that was found: all up to $most_pes, or with
+# counts_taken=largest the largest of these.
 choose_pes()
 {
 	chosen=

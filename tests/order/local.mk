@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs whose every load and store is explored: the library once more, with the compiler's calls for -fsanitize=thread, and
-# what takes those calls in place of the sanitizer.
+# Programs whose every load and store is explored: the library once more, with the compiler's calls
+# for -fsanitize=thread, and what takes those calls in place of the sanitizer.
 
 EXPLORED = -Dsyscall=explore_syscall -Dsched_yield=explore_yield -Dsched_getcpu=explore_getcpu \
 	-Dnanosleep=explore_nanosleep \
@@ -20,7 +20,8 @@ EXTRA_PROGRAMS += tests/order/scenarios
 tests_order_scenarios_SOURCES = tests/order/scenarios.c tests/order/scenarios.h tests/order/parts.c \
 	$(libtorushmem_la_SOURCES)
 tests_order_scenarios_CPPFLAGS = $(libtorushmem_la_CPPFLAGS) $(EXPLORED) -DTIMED_WAITS=1
-# Without -O2 more accesses keep a line of their own; fences are not for the sanitizer, but they are for us.
+# Without -O2 more accesses keep a line of their own; fences are not for the
+# sanitizer, but they are for us.
 tests_order_scenarios_CFLAGS = $(AM_CFLAGS) -fwrapv -g -O1 -U_FORTIFY_SOURCE -Wno-tsan -fsanitize=thread
 tests_order_scenarios_LDFLAGS = $(AM_LDFLAGS)
 tests_order_scenarios_LDADD = tests/order/libexplore.a libtorusthink.la librtebase.la

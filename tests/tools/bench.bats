@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# The benchmarks: they run, their records can be read and are plausible, wrong data ends them; and the statistics
-# of bench/compare/libraries, with records made up for it. No test checks a time that was measured.
+# The benchmarks: they run, their records can be read and are plausible, wrong data ends
+# them; and the statistics of bench/compare/libraries, with records made up for it. No test
+# checks a time that was measured.
 
 setup_file()
 {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# tests/blocks fails where a page shows something that is not so, and tests/pages.sh where a page cannot be read.
+# tests/blocks fails where a page shows something that is not so, and tests/pages.sh
+# where a page cannot be read.
 
 setup_file()
 {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# What the standard says about names, headers, languages and profiling, against the headers and the library.
+# What the standard says about names, headers, languages and profiling, against
+# the headers and the library.
 
 setup_file()
 {
@@ -67,7 +68,8 @@ functions()
 	done
 }
 
-# in_cxx FILE FLAG...: FILE passes every C++ compiler of this machine, in every standard that the compiler knows, without a warning.
+# in_cxx FILE FLAG...: FILE passes every C++ compiler of this machine, in every standard that the
+# compiler knows, without a warning.
 in_cxx()
 {
 	for cxx in "${CXX:-c++}" clang++; do

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What a PE says when a signal ends it: routine and argument on every path, functions and lines of the program, who sent the signal; and
-# that this takes no longer than it may, whatever is missing or broken.
+# What a PE says when a signal ends it: routine and argument on every path, functions and
+# lines of the program, who sent the signal; and that this takes no longer than it may,
+# whatever is missing or broken.
 
 setup_file()
 {
@@ -220,7 +221,8 @@ collectives()
 	says_not crash.c:
 }
 
-# sends SIGNAL PROGRAM [COMMAND]: runs it until it says its pid, then the command and the signal from a process of a name of its own
+# sends SIGNAL PROGRAM [COMMAND]: runs it until it says its pid, then the command and the signal
+# from a process of a name of its own
 sends()
 {
 	cat >sender-name <<'END'

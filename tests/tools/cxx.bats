@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# The type-generic names in C++: overloads for every name of include/generics.def and every type of include/types.def, which
-# call the typed routines of C; errors that say which types there are.
+# The type-generic names in C++: overloads for every name of include/generics.def and every type of
+# include/types.def, which call the typed routines of C; errors that say which types there are.
 
 setup_file()
 {
@@ -164,7 +164,8 @@ END_OF_FILE
 	done <with
 }
 
-# refuses: lines of "CALL // TEXT" each are one error that says TEXT, without a page of candidates. A file has all of them.
+# refuses: lines of "CALL // TEXT" each are one error that says TEXT, without a page of
+# candidates. A file has all of them.
 refuses()
 {
 	cat >calls

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Jobs that cannot go on end by themselves, and say why; jobs that only wait for long go on. On each path.
+# Jobs that cannot go on end by themselves, and say why; jobs that only wait for
+# long go on. On each path.
 # run: beside
 
 bats_require_minimum_version 1.5.0
@@ -52,7 +53,8 @@ run_shared()
 	wait
 }
 
-# ended CAUSE LINE...: on each path the job ended with the report, which has each of the lines (patterns)
+# ended CAUSE LINE...: on each path the job ended with the report, which has
+# each of the lines (patterns)
 ended()
 {
 	local said line

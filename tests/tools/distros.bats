@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/distros: arguments, results and the page made of them. Nothing here makes a root of a release.
+# tests/distros: arguments, results and the page made of them. Nothing here
+# makes a root of a release.
 
 bats_require_minimum_version 1.5.0
 
@@ -202,7 +203,8 @@ api|local|2|0|0|1|d|s|' ]
 	[ "$(cut -f 3 tree/docs/platforms/trixie.tsv)" = 5 ]
 }
 
-# line_of STEP NAME LOG: what tests/distros/inside makes of a tests/run that printed this; then its rows and failures
+# line_of STEP NAME LOG: what tests/distros/inside makes of a tests/run that printed this;
+# then its rows and failures
 line_of()
 {
 	rm -rf inside
@@ -239,7 +241,8 @@ not ok 4 nothing-left these are still there:
 	[ "${lines[2]}" = "sanitizers asan" ]
 }
 
-# A root with a few programs of this machine, and a command that enters it as tests/distros/run does.
+# A root with a few programs of this machine, and a command that enters it
+# as tests/distros/run does.
 make_small_root()
 {
 	[ "$(id -u)" -eq 0 ] && command -v bwrap >/dev/null && bwrap --ro-bind / / --unshare-net true || skip "needs root, bwrap and namespaces"

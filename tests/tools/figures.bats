@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# bench/compare/report.py: pages quote numbers of the tables and no others; tables and plots are what
-# the records give.
+# bench/compare/report.py: pages quote numbers of the tables and no others; tables and plots
+# are what the records give.
 
 setup_file()
 {

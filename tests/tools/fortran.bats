@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Fortran: oshfort, programs of OpenSHMEM 1.3 on each path, mistakes that the compiler finds, and messages that name the routine.
-# Not beside other files: make install in one of them links the Fortran library again, in its place.
+# Fortran: oshfort, programs of OpenSHMEM 1.3 on each path, mistakes that the compiler finds, and
+# messages that name the routine. Not beside other files: make install in one of them links the
+# Fortran library again, in its place.
 
 setup_file()
 {
@@ -186,7 +187,8 @@ stops()
 	stops "shmem_alltoalls: dest has 3 elements, too few for 4"
 }
 
-# one_line TEXT: program.f90 ends by one line on two PEs, of PE 0, which has the text; the program called no shmem_global_exit.
+# one_line TEXT: program.f90 ends by one line on two PEs, of PE 0, which has the text; the program
+# called no shmem_global_exit.
 one_line()
 {
 	stops "$1"
@@ -218,7 +220,8 @@ one_line()
 	[ "$(grep -c -E '^(torushmem|oshrun): ' <<<"$output")" -eq 2 ]
 }
 
-# one_old_line TEXT STATEMENT: as one_line, for a statement of OpenSHMEM 1.3, which sets IERR or ends the job.
+# one_old_line TEXT STATEMENT: as one_line, for a statement of OpenSHMEM 1.3, which
+# sets IERR or ends the job.
 one_old_line()
 {
 	for abort in 1 0; do
@@ -259,7 +262,8 @@ one_old_line()
 	stops "shmem_put: dest="
 }
 
-# finds PATTERN: program.f90 ends on two PEs, with SHMEM_CHECK=1, with a line of the last PE or of any that matches; on each path.
+# finds PATTERN: program.f90 ends on two PEs, with SHMEM_CHECK=1, with a line of the last PE or of
+# any that matches; on each path.
 finds()
 {
 	"$OSHFORT" program.f90 -o program
@@ -272,7 +276,8 @@ finds()
 	done
 }
 
-# after_end KIND CALLS STATEMENT: a program in which memory p, a context or a team has ended before the statement; the last PE makes it
+# after_end KIND CALLS STATEMENT: a program in which memory p, a context or a team has ended before
+# the statement; the last PE makes it
 after_end()
 {
 	program 'call work()' 'contains' 'subroutine work()' 'real(8), pointer :: p(:), q(:)' "type($1) :: it, copy" 'nullify (p)' \
@@ -329,7 +334,8 @@ after_end()
 	[ "$(cat count.from-fortran)" -le $(($(cat count.from-c) + 10000)) ]
 }
 
-# alike PES PROGRAM OPTIONS...: the program prints in Fortran what it prints in C, but for times and how numbers are written
+# alike PES PROGRAM OPTIONS...: the program prints in Fortran what it prints in C, but for times
+# and how numbers are written
 alike()
 {
 	for language in c fortran; do

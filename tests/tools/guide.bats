@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# The guide as pages: make guide has every chapter, a search, and the drawings; and tests/pages.sh finds what is wrong in pages.
+# The guide as pages: make guide has every chapter, a search, and the drawings; and tests/pages.sh
+# finds what is wrong in pages.
 
 setup_file()
 {
@@ -37,7 +38,8 @@ setup()
 	done
 }
 
-# finds WHAT FILE LINE: a copy of the tree's pages in which that line is added to that file is refused, and it is said why.
+# finds WHAT FILE LINE: a copy of the tree's pages in which that line is added to that file is
+# refused, and it is said why.
 finds()
 {
 	cp "$TOP/$2" kept

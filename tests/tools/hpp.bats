@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# shmem.hpp: owners, arrays and collectives in C++, what its errors say, and how programs end that leave by an exception.
+# shmem.hpp: owners, arrays and collectives in C++, what its errors say, and how programs end
+# that leave by an exception.
 
 setup_file()
 {
@@ -41,7 +42,8 @@ setup()
 	[ "$output" = 'sum (10.5,9)' ]
 }
 
-# prints PES PROGRAM OPTIONS...: what the program prints that is no time, in C and in C++, and that is the same
+# prints PES PROGRAM OPTIONS...: what the program prints that is no time, in C and in
+# C++, and that is the same
 prints()
 {
 	for folder in "$BATS_FILE_TMPDIR/c" "$BATS_FILE_TMPDIR/c/cxx"; do
@@ -147,7 +149,8 @@ END_OF_FILE
 	done
 }
 
-# refuses: lines of "DECLARATIONS // STATEMENT // TEXT" each are an error that says TEXT. A file has all of them.
+# refuses: lines of "DECLARATIONS // STATEMENT // TEXT" each are an error that says
+# TEXT. A file has all of them.
 refuses()
 {
 	sed 's| // |\t|g' >calls

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# Inline forms: when programs with them call the library all the same, what compilers say, and how programs get them.
+# Inline forms: when programs with them call the library all the same, what compilers say,
+# and how programs get them.
 
 setup_file()
 {
@@ -10,7 +11,8 @@ setup_file()
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export OSHCXX="${OSHCC%/*}/oshcxx"
 	cd "$BATS_FILE_TMPDIR" || return
-	# A tool that replaces routines and counts their calls; at the end it says how many there were.
+	# A tool that replaces routines and counts their calls; at the end it
+	# says how many there were.
 	cat >tool.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -125,7 +127,8 @@ sees()
 	[ "$(grep -o shmem_int_atomic_inc trace.json | wc -l)" -ge 2 ]
 }
 
-# mistaken STATEMENT ROUTINE...: PE 0 executes it after first contacts; the library's message begins so.
+# mistaken STATEMENT ROUTINE...: PE 0 executes it after first contacts; the
+# library's message begins so.
 mistaken()
 {
 	cat >mistake.c <<END

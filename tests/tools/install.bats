@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# make install: what it puts where, and that others can build with it, from a tree that was staged and moved.
+# make install: what it puts where, and that others can build with it, from a tree
+# that was staged and moved.
 
 setup_file()
 {
@@ -363,7 +364,8 @@ check_foreign()
 	[ "$output" = "" ]
 }
 
-# A folder as Fujitsu's are: what configure and the Tofu path look for, made of software Tofu's files.
+# A folder as Fujitsu's are: what configure and the Tofu path look for, made
+# of software Tofu's files.
 make_tofu()
 {
 	mkdir -p "$1/include" "$1/lib64"

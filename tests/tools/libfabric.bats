@@ -230,7 +230,8 @@ paths_to_try()
 @test "no provider that can do it: one line, and no job" {
 	FI_PROVIDER=nonsense run timeout 30 "$OSHRUN" -n 2 "$PROGRAM"
 	[ "$status" -eq 1 ]
-	# PE 0 speaks for all; another one does so if PE 0 is late, as it may be on a loaded machine.
+	# PE 0 speaks for all; another one does so if PE 0 is late, as it
+	# may be on a loaded machine.
 	[ "${#lines[@]}" -le 2 ]
 	for line in "${lines[@]}"; do
 		[[ "$line" == "torushmem: PE "[01]": shmem_init: SHMEM_PATHS names ofi: libfabric finds no provider"* ]]

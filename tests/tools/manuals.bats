@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# The manual pages as they are installed: each routine has one, with examples and related pages, and whatis and apropos find it.
-# tests/run --kinds pages compiles and runs the examples.
+# The manual pages as they are installed: each routine has one, with examples and related pages, and
+# whatis and apropos find it. tests/run --kinds pages compiles and runs the examples.
 
 setup_file()
 {
@@ -20,7 +20,8 @@ setup_file()
 		sed -n -e '/^template/d' -e 's/^[A-Za-z].*[ *]\([a-z_0-9]*\)(.*);$/\1/p' "$TOP_BUILDDIR/include/shmem.h" | grep -v no_routine_for_this_type
 		sed -n 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/\1/p' "$TOP/include/shmemx.h"
 	} | sort -u >"$BATS_FILE_TMPDIR/routines"
-	# Pages that are more than a reference to another: all of section 3, and those of docs/man/man3.
+	# Pages that are more than a reference to another: all of section 3,
+	# and those of docs/man/man3.
 	grep -L '^\.so ' "$MAN"/man3/*.3 >"$BATS_FILE_TMPDIR/whole"
 	(cd "$TOP_BUILDDIR/docs/man/man3-pages" && grep -L '^\.so ' -- *.3) | sed "s|^|$MAN/man3/|" >"$BATS_FILE_TMPDIR/routines_pages"
 }

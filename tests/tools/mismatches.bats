@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Every routine that PEs call together, or wait in, and every case in which one of them can fail to do its part: the job ends by itself, soon, not
-# with 0, and a line names a PE and the call. On the paths of MISTAKE_PATHS: local, or more (make check-mistakes).
+# Every routine that PEs call together, or wait in, and every case in which one of them can fail to
+# do its part: the job ends by itself, soon, not with 0, and a line names a PE and the call. On the
+# paths of MISTAKE_PATHS: local, or more (make check-mistakes).
 
 bats_require_minimum_version 1.5.0
 
@@ -28,7 +29,8 @@ settings_of()
 	esac
 }
 
-# one_job PATH CALL MISTAKE: what it says, how long it took and how it ended are in the file PATH.CALL.MISTAKE
+# one_job PATH CALL MISTAKE: what it says, how long it took and how it ended are in
+# the file PATH.CALL.MISTAKE
 one_job()
 {
 	local code=0 began ended
@@ -53,7 +55,8 @@ expected()
 	esac
 }
 
-# also_expected MISTAKE ROUTINE: another line. A plan's own name is that of the routine that made it; who needs nothing of PE 1 waits in the end.
+# also_expected MISTAKE ROUTINE: another line. A plan's own name is that of the routine that made
+# it; who needs nothing of PE 1 waits in the end.
 also_expected()
 {
 	case $1 in

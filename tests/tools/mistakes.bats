@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Every mistake a user can make ends in one line that says who, where, what and what to do; in an exit code
-# that is not 0; soon; and without anything left behind.
+# Every mistake a user can make ends in one line that says who, where, what and what to do; in an
+# exit code that is not 0; soon; and without anything left behind.
 
 setup_file()
 {
@@ -44,7 +44,8 @@ job()
 	nothing_left
 }
 
-# says TEXT...: exactly one line of ours, and each of the texts (patterns of grep -E) is in it. One more reports the end of a PE that another saw.
+# says TEXT...: exactly one line of ours, and each of the texts (patterns of grep -E) is in it. One
+# more reports the end of a PE that another saw.
 says()
 {
 	lines=$(printf '%s\n' "$output" | grep -E '^(torushmem|oshrun): ' | grep -Ev '^torushmem: PE [0-9]+: was in shmem[a-z_]+ when PE [0-9]+ ended$' || :)
@@ -440,7 +441,8 @@ rows_with_values()
 	says '^torushmem: .*shmem_init: ' 'PMIx'
 }
 
-# limited_job LIMIT MISTAKE: of two PEs, by a shell that applies the limit (an option of ulimit and its value) first.
+# limited_job LIMIT MISTAKE: of two PEs, by a shell that applies the limit (an option of
+# ulimit and its value) first.
 limited_job()
 {
 	# shellcheck disable=SC2016 # for the inner shell
@@ -539,7 +541,8 @@ limited_job()
 	fails none '^torushmem: PE [01]: shmem_init: UCX 1\.10 crashes' '1\.13 or later'
 }
 
-# A job with SHMEM_CHECK, less what oshrun says where cores are few, and with SHMEM_DEBUG what that says of each PE's memory.
+# A job with SHMEM_CHECK, less what oshrun says where cores are few, and with SHMEM_DEBUG what that
+# says of each PE's memory.
 checked_job()
 {
 	[ -n "${SHMEM_DEBUG+set}" ] || export SHMEM_CHECK=1
@@ -547,7 +550,8 @@ checked_job()
 	output=$(printf '%s\n' "$output" | grep -Ev '^torushmem: PE [0-9]+: heap of |not binding$' || :)
 }
 
-# differs MISTAKE ROUTINE TEXT...: of three PEs the last, which passes something else than PE 0, says what.
+# differs MISTAKE ROUTINE TEXT...: of three PEs the last, which passes something
+# else than PE 0, says what.
 differs()
 {
 	checked_job 3 "$1"
@@ -702,7 +706,8 @@ all_find()
 	done
 }
 
-# blocked MISTAKE ROUTINE ARGUMENT TEXT...: of two PEs the last uses heap memory that is in no block.
+# blocked MISTAKE ROUTINE ARGUMENT TEXT...: of two PEs the last uses heap
+# memory that is in no block.
 blocked()
 {
 	checked_job 2 "$1"

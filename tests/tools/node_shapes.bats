@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# Barriers and collectives on nodes with several memory groups, which hwloc's XML files stand for. The PEs share the processors there are.
+# Barriers and collectives on nodes with several memory groups, which hwloc's XML files stand for.
+# The PEs share the processors there are.
 
 bats_require_minimum_version 1.5.0
 

@@ -69,7 +69,8 @@ fact()
 @test "columns do not break: values of a section begin below each other, whatever they are" {
 	export SHMEM_TORUS=2x2 SHMEM_TRACE=/a/name/that/is/longer/than/any/other/value/of/a/setting.json
 	"$OSHINFO" >"$BATS_TEST_TMPDIR/said"
-	# Each label is followed by two blanks, and all values of a section begin at one column, as does a note, which has no label.
+	# Each label is followed by two blanks, and all values of a section begin at one column, as
+	# does a note, which has no label.
 	awk '/^[^ ]/ { section = $0; at = 0 } section == "Settings" || !/^  / { next }
 		/^  [^ ]/ { match($0, /[^ ]   *[^ ]/); here = RSTART + RLENGTH - 1 } /^   / { match($0, /[^ ]/); here = RSTART }
 		at && here != at { print section ": " $0; bad = 1 } { at = here } END { exit bad }' "$BATS_TEST_TMPDIR/said"
@@ -149,7 +150,8 @@ END
 }
 
 @test "noise of UCX stays out" {
-	# Where /run/user/ID is missing, a thread that UCX starts when it is loaded says so at any time, before main as well.
+	# Where /run/user/ID is missing, a thread that UCX starts when it is loaded says so at any
+	# time, before main as well.
 	run env UCX_VFS_ENABLE=n UCX_LOG_LEVEL=info UCX_NO_SUCH_THING=1 "$OSHINFO" --parsable
 	[ "$status" -eq 0 ]
 	[ "$(printf '%s\n' "$output" | grep -Ec ' (UCX|DEBUG|WARN) ')" -eq 0 ]

@@ -66,7 +66,8 @@ leftover_folders() {
 	done
 }
 
-# osh LIMIT args...: oshrun with a time limit; the limit's 124 differs from --timeout's by the words.
+# osh LIMIT args...: oshrun with a time limit; the limit's 124 differs from
+# --timeout's by the words.
 osh() {
 	limit=$1
 	shift
@@ -418,7 +419,8 @@ own_mounts() {
 	one_line 'PE 1 .*aborted the job with 0: something broke$'
 }
 
-# libpmix uses the record of a fence that it has freed when PEs in it and PEs outside are lost together: oshrun stops it before it ends them.
+# libpmix uses the record of a fence that it has freed when PEs in it and PEs outside are lost
+# together: oshrun stops it before it ends them.
 @test "valgrind finds nothing in oshrun that ends PEs while some are in a fence" {
 	[ "${TEST_LONG:-no}" = yes ] || skip "takes half a minute: make check-long"
 	local ending code
@@ -509,7 +511,8 @@ END
 
 # ---- signals and being killed
 
-# start args...: oshrun in the background with signals as in a terminal; $pid is it once all PEs print.
+# start args...: oshrun in the background with signals as in a terminal; $pid
+# is it once all PEs print.
 start() {
 	: >out
 	python3 -c 'import os, signal, sys
@@ -934,7 +937,8 @@ and" ]
 
 # ---- other launchers
 
-# A folder that holds nothing but timeout and stand-ins for launchers, which print how they are called.
+# A folder that holds nothing but timeout and stand-ins for launchers, which
+# print how they are called.
 version="mpirun (Open MPI) 4.1.4"
 stand_ins() {
 	rm -rf launchers

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What packages are made of, as far as no package has to be built: tests/distros/run RELEASE --steps packages does that.
+# What packages are made of, as far as no package has to be built: tests/distros/run RELEASE
+# --steps packages does that.
 
 setup_file()
 {

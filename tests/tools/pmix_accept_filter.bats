@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Connections of other processes to oshrun's PMIx server: random bytes, a client's greeting cut short, with bits flipped, with more bytes
-# after it, and no data.
+# Connections of other processes to oshrun's PMIx server: random bytes, a client's greeting cut
+# short, with bits flipped, with more bytes after it, and no data.
 # The job goes on and ends well. (softofu's port: softofu/tests/unit/softofu_net_wires.c.)
 
 bats_require_minimum_version 1.5.0

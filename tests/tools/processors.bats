@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# What depends on the processor, by the cross compilers that are installed here: it compiles without a warning, and is what the pages say.
+# What depends on the processor, by the cross compilers that are installed here: it compiles without
+# a warning, and is what the pages say.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs in the styles that users have written since the first releases: they compile without a warning, with the
-# deprecated names that belong to their time, and give the right answer on one node, on several, and over UCX alone.
+# Programs in the styles that users have written since the first releases: they compile without a
+# warning, with the deprecated names that belong to their time, and give the right answer on one
+# node, on several, and over UCX alone.
 
 setup_file()
 {
@@ -18,7 +19,8 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# compile COMPILER SOURCE OPTIONS...: into ./program, with not a word. (The folder of mpp/ is beside the others once installed.)
+# compile COMPILER SOURCE OPTIONS...: into ./program, with not a word. (The folder of mpp/ is beside
+# the others once installed.)
 compile()
 {
 	run "$1" -I "$PROGS/../../../include" -O2 -Wall -Wextra "${@:3}" -o program "$PROGS/$2" -lm

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# quickstart: what can be tried without installing packages or building this tree once more. A tiny tree
-# stands in for ours: its autogen.sh, configure and make are real, and done in a moment.
+# quickstart: what can be tried without installing packages or building this tree once more. A tiny
+# tree stands in for ours: its autogen.sh, configure and make are real, and done in a moment.
 
 setup()
 {
@@ -123,7 +123,8 @@ there()
 	command_of uname 'echo "${KERNEL:-Linux}"'
 }
 
-# names LIKE ID KERNEL COMMAND MORE: on this system the command is printed, nothing is installed, and the stencil runs.
+# names LIKE ID KERNEL COMMAND MORE: on this system the command is printed, nothing is
+# installed, and the stencil runs.
 names()
 {
 	rm -rf "$tree/build" "$tree/configure"

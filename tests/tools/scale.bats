@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What a job of the size of the largest torus machine costs each PE: only the size is a fake, PMIx, processes and messages are
-# real. Each PE connects to its neighbours.
+# What a job of the size of the largest torus machine costs each PE: only the size is a fake, PMIx,
+# processes and messages are real. Each PE connects to its neighbours.
 
 PES=158976
 
@@ -46,7 +46,8 @@ measure()
 	done
 }
 
-# most_of_contacts PES: UCX's buffers come before or during the contact, so of several the one that has them all
+# most_of_contacts PES: UCX's buffers come before or during the contact, so of several
+# the one that has them all
 most_of_contacts()
 {
 	most=0

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# A UCX without thread support: one thread at a time calls it, programs with threads and contexts run, and the job says so.
+# A UCX without thread support: one thread at a time calls it, programs with threads and contexts
+# run, and the job says so.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Which share of its bound a schedule reaches on a network where nothing else costs time: by bench/simulate, exact and whatever the load.
+# Which share of its bound a schedule reaches on a network where nothing else costs time: by
+# bench/simulate, exact and whatever the load.
 
 load "$TOP_SRCDIR/tests/lib/built.bash"
 
@@ -48,7 +49,8 @@ simulate()
 	[ "$status" -eq 0 ]
 }
 
-# column NUMBER [AT_LEAST AT_MOST]: of what was printed; numbers equal up to rounding where there is no AT_MOST
+# column NUMBER [AT_LEAST AT_MOST]: of what was printed; numbers equal up to rounding
+# where there is no AT_MOST
 column()
 {
 	printf '%s\n' "$output" | awk -v n="$1" -v least="$2" -v most="${3:-$2}" \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# The table of SHMEM_STATS: of a program whose calls can be counted by hand, in jobs of several sizes and nodes.
+# The table of SHMEM_STATS: of a program whose calls can be counted by hand, in jobs
+# of several sizes and nodes.
 
 setup_file()
 {
@@ -60,8 +61,8 @@ row()
 	[ "$(row 'path ucx' | cut -d' ' -f1-4)" = '60 0 0 40' ]
 }
 
-# Four nodes in a line. PE i sends 10 * (i + 1) messages to the next, PE 3 over three links back to PE 0. Each of the two barriers is a
-# message to the next PE and one to the next but one.
+# Four nodes in a line. PE i sends 10 * (i + 1) messages to the next, PE 3 over three links back to
+# PE 0. Each of the two barriers is a message to the next PE and one to the next but one.
 @test "links and axes of the torus, memory of a peer" {
 	run "$OSHRUN" -n 4 env SHMEM_STATS=yes SHMEM_NODE_PES=1 SHMEM_TORUS=4m SHMEM_BARRIER_ALGORITHM=dissemination \
 		"$BATS_FILE_TMPDIR/counted"
@@ -79,7 +80,8 @@ row()
 	[[ "$output" =~ 'memory for each connected peer: least '[1-9][0-9]+', median '[1-9][0-9]+', most '[1-9][0-9]+' bytes' ]]
 }
 
-# collected COSTS: how many messages and flags each of four nodes sends, at least, to collect 8 KiB of each ten times.
+# collected COSTS: how many messages and flags each of four nodes sends, at least, to
+# collect 8 KiB of each ten times.
 collected()
 {
 	run "$OSHRUN" -q -n 4 env SHMEM_STATS=yes SHMEM_NODE_PES=1 SHMEM_COSTS="$1" ./collected

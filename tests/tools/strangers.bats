@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Strangers at the TCP ports of a job that uses UCX: garbage, greetings of the job that are cut, spoilt or played back, and connections that say
-# nothing, of this user and of another one. The job goes on, and nothing is lost. (The port of oshrun's PMIx server: pmix_accept_filter.bats.)
+# Strangers at the TCP ports of a job that uses UCX: garbage, greetings of the job that are cut,
+# spoilt or played back, and connections that say nothing, of this user and of another one. The job
+# goes on, and nothing is lost. (The port of oshrun's PMIx server: pmix_accept_filter.bats.)
 
 bats_require_minimum_version 1.5.0
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# OpenSHMEM over Tofu: when the path is taken, what its map says of the torus, and what becomes of a job whose network fails.
+# OpenSHMEM over Tofu: when the path is taken, what its map says of the torus, and what becomes of
+# a job whose network fails.
 
 # why_not: says why these tests cannot run in this build; fails where they can.
 why_not()
@@ -114,7 +115,8 @@ mpi()
 	[ "$(grep -cv ' 0 by the NIC' <<<"$sessions")" -ge 24 ]
 }
 
-# sessions FIELD: summed up over all session-mode queues, from the lines of SOFTOFU_STATS: caller or bytes
+# sessions FIELD: summed up over all session-mode queues, from the lines of
+# SOFTOFU_STATS: caller or bytes
 sessions()
 {
 	awk -v wanted="$1" '/^softofu: rank [0-9]+ TNI [0-5] CQ [1-9]/ { count["caller"] += $10; count["bytes"] += $19 }
@@ -164,7 +166,8 @@ did()
 	done
 }
 
-# took SHAPE PES PROGRAM...: the modelled time of a replay of it, in nanoseconds, over the network REPLAY_NET if that is set
+# took SHAPE PES PROGRAM...: the modelled time of a replay of it, in nanoseconds, over the network
+# REPLAY_NET if that is set
 took()
 {
 	export SOFTOFU_SHAPE=$1 SOFTOFU_RECORD=$BATS_TEST_TMPDIR/record
@@ -201,7 +204,8 @@ near()
 	awk '/%  \[[123]\]$/ { d = $(NF - 2); if (d < -2 || d > 2) exit 1 }' <<<"$output"
 }
 
-# In an exchange of little data each message waits for the one before, so iterations take a message's latency, 490 ns, but for what begins and ends unevenly.
+# In an exchange of little data each message waits for the one before, so iterations take a
+# message's latency, 490 ns, but for what begins and ends unevenly.
 @test "replayed: an exchange of 8 bytes takes as long as its messages" {
 	export SHMEM_PATHS=tofu
 	export REPLAY_NET=packets:preset=tofud-nominal
@@ -213,8 +217,10 @@ near()
 
 @test "replayed: a halo exchange over all TNIs" {
 	export SOFTOFU_RANKS_PER_NODE=4 SHMEM_TOFU_LOOPBACK=yes REPLAY_NET=packets:preset=tofud-nominal
-	# 16 messages of a node, of 480 x 1024 bytes, at 36.3 GB/s, but for what the first and the last of each sweep wait (3 %). By
-	# direction alone they would go at 27.2 GB/s. How a run begins and ends depends on when its processes run, some 10 us: of eight sweeps that is less than 1 %.
+	# 16 messages of a node, of 480 x 1024 bytes, at 36.3 GB/s, but for what the first and
+	# the last of each sweep wait (3 %). By direction alone they would go at 27.2 GB/s.
+	# How a run begins and ends depends on when its processes run, some 10 us: of eight
+	# sweeps that is less than 1 %.
 	few=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 1)
 	many=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 9)
 	near $(((many - few) / 8)) 216847 5
@@ -226,7 +232,8 @@ near()
 	for kind in up:107230:12 twice:53615:18; do
 		export SHMEM_BROADCAST_ALGORITHM=torus-${kind%%:*}
 		expected=${kind#*:} less='' more=''
-		# Processes that get a processor late take links late, which only adds: the least of some runs.
+		# Processes that get a processor late take links late, which only
+		# adds: the least of some runs.
 		for _ in 1 2 3 4 5 6; do
 			less=$(printf '%s\n' $less "$(took 3x3x3 27 ./timed broadcast 2000000)" | sort -n | head -n 1)
 			more=$(printf '%s\n' $more "$(took 3x3x3 27 ./timed broadcast 4000000)" | sort -n | head -n 1)

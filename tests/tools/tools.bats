@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Tools that people have: a profiler between program and library by LD_PRELOAD, back-traces of PEs that die, debuggers.
+# Tools that people have: a profiler between program and library by LD_PRELOAD, back-traces
+# of PEs that die, debuggers.
 
 setup_file()
 {

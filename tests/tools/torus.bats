@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# The torus in the library: who knows it, in which order they are asked, what a bad answer does, and what grids make of it.
+# The torus in the library: who knows it, in which order they are asked, what a bad answer does,
+# and what grids make of it.
 
 setup_file()
 {
@@ -102,7 +103,8 @@ refused()
 	SHMEM_NODE_PES=1 SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: it has 1 hosts, and with SHMEM_NODE_PES=1 the job has 3 nodes"
 }
 
-# teams SHAPE PES APART TEXT: as many nodes as the shape has, and all such teams say this of their torus
+# teams SHAPE PES APART TEXT: as many nodes as the shape has, and all such
+# teams say this of their torus
 teams()
 {
 	nodes=$(($(echo "$1" | tr -d md | sed 's/x/*/g')))

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# torusplan: what it says of recorded machines, the files it writes, the figures it is known for, and what it refuses.
+# torusplan: what it says of recorded machines, the files it writes, the figures it is known
+# for, and what it refuses.
 
 setup_file()
 {
@@ -266,7 +267,8 @@ rate()
 	[ "$(grep -c '^echo\|^ip' out)" -eq 0 ]
 }
 
-# The routes of all hosts of a cluster of this shape, one a line: host, target, the next host and the port to it.
+# The routes of all hosts of a cluster of this shape, one a line: host, target, the
+# next host and the port to it.
 routes_of_cluster()
 {
 	mkdir -p net/links

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# SHMEM_TRACE: the file can be read, has every call, and an arrow for every message; torusplan view makes a page of it.
+# SHMEM_TRACE: the file can be read, has every call, and an arrow for every message;
+# torusplan view makes a page of it.
 
 setup_file()
 {
@@ -160,8 +161,8 @@ links = collections.Counter(e["name"] for e in trace if e["ph"] == "C")
 print(len(links), "links")
 END
 	cat >arrows.py <<'END'
-# arrows.py TRACE PES SIGNALS: every exchange has its arrow, and so have so many puts with signal of each PE (-: not known); none of them ends
-# before it begins, or after the wait of its receiver.
+# arrows.py TRACE PES SIGNALS: every exchange has its arrow, and so have so many puts with signal of
+# each PE (-: not known); none of them ends before it begins, or after the wait of its receiver.
 import bisect, collections, json, sys
 
 trace = json.load(open(sys.argv[1]))["traceEvents"]
@@ -202,7 +203,8 @@ for pe in range(pes):
 		each = 2 if next == previous else 1
 		assert len(came) == each * ROUNDS, (other, pe, len(came))
 		for i, (left, arrived, size) in enumerate(came):
-			# Of the two waits of a round the first is for the next PE; of two PEs both are.
+			# Of the two waits of a round the first is for the
+			# next PE; of two PEs both are.
 			wait = waits[2 * (i // each) + (1 if each == 2 or other == previous else 0)]
 			assert arrived <= wait[1] + NS, ("exchange", other, pe, i, left, arrived, wait)
 			early += arrived < waits[2 * (i // each)][0] - 1000
@@ -217,8 +219,8 @@ for pe in range(pes):
 print("%d arrows of exchanges end before their receivers poll" % early)
 END
 	cat >whole.py <<'END'
-# whole.py TRACE UNFINISHED ABSENT: it has all 20 puts of each of three PEs but the one that is absent, and says which PEs are in a barrier that has
-# not ended.
+# whole.py TRACE UNFINISHED ABSENT: it has all 20 puts of each of three PEs but the one that is
+# absent, and says which PEs are in a barrier that has not ended.
 import json, sys
 
 events = json.load(open(sys.argv[1]))["traceEvents"]
@@ -431,7 +433,8 @@ leave_parts()
 	[ "$output" = "oshrun: the trace of 3 PEs that ended early is in t.json; there is no part of PE 1" ]
 	whole 0 1
 	leave_parts
-	# In the middle of an event, and in the head, which is no part at all; a part of another job.
+	# In the middle of an event, and in the head, which is no part at
+	# all; a part of another job.
 	truncate -s $(($(wc -c <t.json.PE0) - 40 * 65536 + 30 * 40 + 17)) t.json.PE0
 	truncate -s 100 t.json.PE2
 	echo nonsense >t.json.PE9

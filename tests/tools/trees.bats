@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# torusplan show --trees: what it says of shapes that arithmetic has no trees for, the drawing, and the page in a browser.
+# torusplan show --trees: what it says of shapes that arithmetic has no trees for, the drawing,
+# and the page in a browser.
 
 setup_file()
 {
@@ -110,7 +111,8 @@ at()
 		SHMEM_BROADCAST_ALGORITHM=torus SHMEM_INFO=1 SHMEM_STATS=1 ./from0
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"  3 trees lead from PE 0's node to all others"* ]]
-	# A third of the message, and 128 KiB by which links are measured; over the dead cable only what is small.
+	# A third of the message, and 128 KiB by which links are measured; over the dead
+	# cable only what is small.
 	echo "$output" | awk '$1 == "link" && ($2 " " $3 == "0,0 x+" || $2 " " $3 == "1,0 x-") && $NF > 60000 { exit 1 }'
 	echo "$output" | awk '$1 == "link" { seen = seen > $NF ? seen : $NF } END { exit !(seen > 349000 && seen < 349525 + 131072 + 60000) }'
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # run: beside
-# With SHMEM_CHECK, what the standard does not promise does not happen, on every path; and what it promises does.
+# With SHMEM_CHECK, what the standard does not promise does not happen, on every path;
+# and what it promises does.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# oshverify: its report says what happened, its commands repeat it, it ends in time, and it is the same from an installed tree.
+# oshverify: its report says what happened, its commands repeat it, it ends in time, and it is the
+# same from an installed tree.
 
 bats_require_minimum_version 1.5.0
 

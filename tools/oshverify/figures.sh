@@ -46,7 +46,8 @@ all_pes()
 	fi
 }
 
-# settings_of_figures PES: Tofu's box has a place for each PE; what paths set to make tests stricter stays away.
+# settings_of_figures PES: Tofu's box has a place for each PE; what paths set to make
+# tests stricter stays away.
 settings_of_figures()
 {
 	settings_of_path "$1" | tr '\n' ' '
@@ -77,7 +78,8 @@ perftest_there()
 	[ -n "${perftest:-}" ] || perftest=$(command -v ucx_perftest) || return
 }
 
-# perftest_path: where the network is UCX's own, and on one machine, where UCX would choose its shared memory.
+# perftest_path: where the network is UCX's own, and on one machine, where UCX would
+# choose its shared memory.
 perftest_path()
 {
 	case $path in

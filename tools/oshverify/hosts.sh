@@ -32,7 +32,8 @@ leave_launcher()
 	[ -z "$rank" ] || forget_launcher
 }
 
-# The names of --host, --hostfile or the allocation, each once. How many PEs a host takes is ours to say.
+# The names of --host, --hostfile or the allocation, each once. How many PEs a
+# host takes is ours to say.
 read_hosts()
 {
 	if [ -n "$host_list" ]; then
@@ -48,7 +49,8 @@ read_hosts()
 	fi | awk 'NF { sub(/:.*/, "", $1); if (!seen[$1]++) print $1 }'
 }
 
-# More hosts than these show nothing new, and the time of some tests grows with the square of the PEs. --np takes more.
+# More hosts than these show nothing new, and the time of some tests grows with the square of
+# the PEs. --np takes more.
 most_hosts=32
 
 find_hosts()

@@ -75,8 +75,9 @@ seconds_left()
 
 # --- One job ---
 
-# run_line SECONDS LINE OUT: runs it, and leaves $status and $elapsed, in hundredths of a second, and in $cut_short whether the end of all
-# came before its limit. The launcher ends the job at its limit; where it does not, timeout ends the launcher.
+# run_line SECONDS LINE OUT: runs it, and leaves $status and $elapsed, in hundredths of a second,
+# and in $cut_short whether the end of all came before its limit. The launcher ends the job at its
+# limit; where it does not, timeout ends the launcher.
 run_line()
 {
 	most=$(($1 + 15)) left=$(seconds_left) cut_short=no

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# oshverify: the API tests, a stress part and benchmarks without the source tree. In the build tree it runs the programs there;
-# make install-tests installs it with programs of its own, and after configure --enable-installed-tests make install does so, too.
+# oshverify: the API tests, a stress part and benchmarks without the source tree. In the build tree
+# it runs the programs there; make install-tests installs it with programs of its own, and after
+# configure --enable-installed-tests make install does so, too.
 
 verify_scripts = \
 	tests/lib/plan.sh \
@@ -23,7 +24,8 @@ oshverify: tools/oshverify/oshverify.in tools/fill.sh Makefile
 	$(AM_V_GEN)rm -f $@ && $(FILL) $(top_srcdir)/tools/oshverify/oshverify.in $(FILL_VALUES) testsdir='$(testsdir)' \
 		OSHINFO="`echo oshinfo | sed '$(transform)'`" >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
-# The scripts in one folder, as they are installed, and what the tests say in their comments "run: ...".
+# The scripts in one folder, as they are installed, and what the tests say in
+# their comments "run: ...".
 oshverify-data/stamp: $(verify_scripts) $(API_TESTS:=.c)
 	$(AM_V_GEN)rm -rf oshverify-data && $(MKDIR_P) oshverify-data && \
 		for file in $(verify_scripts); do cp $(top_srcdir)/$$file oshverify-data || exit; done && \
@@ -31,7 +33,8 @@ oshverify-data/stamp: $(verify_scripts) $(API_TESTS:=.c)
 		for test in $(API_TESTS); do echo "$${test##*/} `run_tags $(top_srcdir)/$$test.c`"; done | sort >oshverify-data/runs && \
 		touch $@
 
-# --- The programs as they are installed: of the same objects, and with the library's folder as their run path ---
+# --- The programs as they are installed: of the same objects, and with the library's
+# folder as their run path ---
 
 LINK_TEST = $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=link $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS)
 installed_programs = $(API_TESTS) bench/bench bench/hello tests/lib/ucx_protocols

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh disable=SC2034,SC2154
 #
-# oshverify: which paths can be taken here. It has those of tests/run, and these, on which nothing chooses the network's devices.
+# oshverify: which paths can be taken here. It has those of tests/run, and these, on which nothing
+# chooses the network's devices.
 
 own_path_rows()
 {

@@ -32,7 +32,8 @@ class Records:
         self.folder, self.with_names = folder, with_names
         pairs = [line.split("\t") for line in self.read("private").splitlines()] if (folder / "private").exists() else []
         self.private = {what: by for what, by in pairs if what not in ("", "localhost")}
-        # Longer ones first: a full name before the short one in it. Words are replaced whole: a host "node" leaves "nodes" alone.
+        # Longer ones first: a full name before the short one in it. Words are replaced whole: a
+        # host "node" leaves "nodes" alone.
         words = "|".join(re.escape(word) for word in sorted(self.private, key=len, reverse=True))
         self.word = re.compile("(?<![A-Za-z0-9_])(?:%s)(?![A-Za-z0-9_])" % words) if words else None
         self.facts, self.lists = {}, {}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh disable=SC2034,SC2154
 #
-# oshverify: what is known about the machine and the run, as lines "key<tab>value", and the report that is made of it.
+# oshverify: what is known about the machine and the run, as lines "key<tab>value", and the
+# report that is made of it.
 
 say()
 {
@@ -64,7 +65,8 @@ note_settings()
 	done
 }
 
-# How many kinds of hosts there are. UCX names its devices in any order, so words are compared, not lines.
+# How many kinds of hosts there are. UCX names its devices in any order, so
+# words are compared, not lines.
 note_hosts()
 {
 	[ "$host_count" -gt 1 ] || return 0
@@ -111,7 +113,7 @@ find_facts()
 # --- The report ---
 
 # private_words: lines "what<tab>by what".
-# shellcheck disable=SC2016 # it is the shell that a command is pasted into that puts the user's own in
+# shellcheck disable=SC2016 # the shell that a command is pasted into puts the user's own in
 private_words()
 {
 	if [ "$with_host_names" = no ]; then

@@ -20,7 +20,8 @@ record()
 		"$status" "$7" "$8" "$9" >>"$work/results"
 }
 
-# show RESULT COUNT TEXT LINE: the line of a run, and if it failed what it said and how to repeat it.
+# show RESULT COUNT TEXT LINE: the line of a run, and if it failed what it
+# said and how to repeat it.
 show()
 {
 	case $1 in
@@ -35,7 +36,8 @@ show()
 	printf '      to repeat it: %s\n' "$4"
 }
 
-# run_test COUNT NAME PATH PES SECONDS CODE SETTINGS...: one test; false when there is no time left for it.
+# run_test COUNT NAME PATH PES SECONDS CODE SETTINGS...: one test; false when
+# there is no time left for it.
 run_test()
 {
 	count=$1 name=$2 path=$3 pes=$4 seconds=$5 code=$6

@@ -2,8 +2,9 @@
 #
 # AX_OPENSHMEM([ACTION-IF-FOUND], [ACTION-IF-NOT-FOUND])
 #
-# Looks for an OpenSHMEM library for the current language, C or C++. In this order: what the user gave
-# in OPENSHMEM_CFLAGS and OPENSHMEM_LIBS; nothing at all (the compiler is a wrapper such as oshcc);
+# Looks for an OpenSHMEM library for the current language, C or C++. In this order: what
+# the user gave in OPENSHMEM_CFLAGS and OPENSHMEM_LIBS; nothing at all (the compiler is
+# a wrapper such as oshcc);
 # pkg-config's openshmem; what the wrapper oshcc or oshcxx in PATH says with --showme.
 #
 # Sets and substitutes OPENSHMEM_CFLAGS, OPENSHMEM_LIBS and OSHRUN, the launcher. Without an

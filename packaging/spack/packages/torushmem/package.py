@@ -16,7 +16,8 @@ SOURCE = Path(__file__).resolve().parents[4]
 class Torushmem(AutotoolsPackage):
     """OpenSHMEM 1.6 for nodes, clusters and torus networks."""
 
-    # The source tree with this recipe. For an unpacked archive: spack develop --path FOLDER torushmem@=0.2.0
+    # The source tree with this recipe. For an unpacked archive: spack develop
+    # --path FOLDER torushmem@=0.2.0
     git = "file://" + str(SOURCE)
     homepage = "http://openshmem.org"
 
@@ -47,7 +48,8 @@ class Torushmem(AutotoolsPackage):
     depends_on("libfabric@1.11:", when="+ofi")
     depends_on("zlib-api", when="+softofu")
 
-    # Spack's compiler wrappers work in Spack alone: oshcc calls the compiler itself. oshcxx and oshfort are links to it.
+    # Spack's compiler wrappers work in Spack alone: oshcc calls the compiler itself. oshcxx
+    # and oshfort are links to it.
     filter_compiler_wrappers("oshcc", relative_root="bin")
 
     def autoreconf(self, spec, prefix):
