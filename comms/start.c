@@ -134,11 +134,10 @@ static void start_network(void)
 				 globals.why_private ? globals.why_private : "of another PE",
 				 setting_text(SETTING_PATHS), names);
 	if (!chosen_network)
-		rte_die_together(
-			"shmem_init",
-			"PEs or data outside this node's shared memory need a network, and SHMEM_PATHS=%s names none that this "
-			"job can use; add one of %s",
-			setting_text(SETTING_PATHS), names);
+		rte_die_together("shmem_init",
+				 "PEs or data outside this node's shared memory need a network, and SHMEM_PATHS=%s "
+				 "names none that this job can use; add one of %s",
+				 setting_text(SETTING_PATHS), names);
 	chosen_network->start();
 	comms.network = chosen_network;
 	comms.network_atomics = chosen_network->traits & NETWORK_OWN_ATOMICS;

@@ -190,7 +190,8 @@ static inline void halo_times(void)
 	printf("microseconds in a sweep of PE %d, which waits least:", pe);
 	for (int p = 0; p < PARTS; p++)
 		printf("%s %s %.1f", p ? "," : "", names[p], least[p]);
-	printf("\ncommunication takes %.1f where nothing is computed meanwhile; hidden: %.1f %%, of that and starting: %.1f %%\n",
+	printf("\ncommunication takes %.1f where nothing is computed meanwhile; hidden: %.1f %%, of that and "
+	       "starting: %.1f %%\n",
 	       least[PARTS], halo_share(least[WAIT], least[PARTS]),
 	       halo_share(least[START] + least[WAIT], least[START] + least[PARTS]));
 }

@@ -72,7 +72,8 @@ int main(int argc, char **argv)
 		if (h.wraps[d] && h.side[d] * (size_t)h.grid[d] % 2) {
 			if (shmem_my_pe() == 0)
 				fprintf(stderr,
-					"lattice: where it wraps, %zu points make two even ones neighbours; give an even --side\n",
+					"lattice: where it wraps, %zu points make two even ones neighbours; "
+					"give an even --side\n",
 					h.side[d] * (size_t)h.grid[d]);
 			shmem_finalize();
 			return 2;

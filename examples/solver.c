@@ -404,8 +404,8 @@ int main(int argc, char **argv)
 	l.sites /= 2;
 	if (l.h.side[0] % 2 || !l.h.wraps[0]) {
 		if (shmem_my_pe() == 0)
-			fprintf(stderr,
-				"solver: the lattice wraps in blocks that begin with an even site; give an even --side and no --open\n");
+			fprintf(stderr, "solver: the lattice wraps in blocks that begin with an even site; give an "
+					"even --side and no --open\n");
 		shmem_finalize();
 		return 2;
 	}

@@ -30,10 +30,10 @@ size_t fortran_elements(const array *a, const char *argument, const char *routin
 
 	for (int i = 0; i < a->rank; i++) {
 		if (a->dim[i].extent < 0)
-			fortran_die(
-				routine,
-				"%s is an assumed-size array, whose size is unknown; pass a section of it, such as %s(1:n)",
-				argument, argument);
+			fortran_die(routine,
+				    "%s is an assumed-size array, whose size is unknown; pass a section of it, "
+				    "such as %s(1:n)",
+				    argument, argument);
 		elements *= (size_t)a->dim[i].extent;
 	}
 	if (!a->base_addr && elements > 0)

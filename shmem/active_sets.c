@@ -43,11 +43,10 @@ static void warn_of_outsider(int start, int log_stride, int size, const char *ro
 	static atomic_bool warned;
 
 	if (!atomic_exchange_explicit(&warned, true, memory_order_relaxed))
-		rte_report(
-			routine,
-			"warning: PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set, so the call does nothing; "
-			"others like it do nothing, too, without a warning",
-			start, log_stride, size);
+		rte_report(routine,
+			   "warning: PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set, so "
+			   "the call does nothing; others like it do nothing, too, without a warning",
+			   start, log_stride, size);
 }
 
 /* Returns false if the caller is not in the set. */

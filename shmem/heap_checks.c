@@ -46,11 +46,10 @@ static _Noreturn void complain_of_place(const struct block_finding *found, size_
 			"block after its last use",
 			text, at, block->bytes, found->freed_by);
 	case BLOCK_RUNS_OUT:
-		rte_die_together(
-			routine,
-			"%s: %zu bytes from there run past the end of the block of %zu bytes at %p, in which it is byte "
-			"%zu; check the count",
-			text, bytes, block->bytes, begin, at);
+		rte_die_together(routine,
+				 "%s: %zu bytes from there run past the end of the block of %zu bytes at %p, in which "
+				 "it is byte %zu; check the count",
+				 text, bytes, block->bytes, begin, at);
 	case BLOCK_BEHIND:
 		rte_die_together(
 			routine,

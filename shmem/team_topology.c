@@ -93,9 +93,9 @@ static void report_topology(const struct set *set)
 	if (set->group->me != 0)
 		return;
 	if (!topology)
-		rte_debug(
-			"a team of %d PEs on %d nodes is on no torus: its nodes fill no box and have no links of their own, so its collectives do not use one",
-			set->group->size, nodes);
+		rte_debug("a team of %d PEs on %d nodes is on no torus: its nodes fill no box and have no links "
+			  "of their own, so its collectives do not use one",
+			  set->group->size, nodes);
 	else if (!topology->whole)
 		rte_debug("a team of %d PEs on %d nodes is on a torus %s with holes or bad cables, whose links carry "
 			  "%.3g MB/s: broadcasts, reductions and collects go down trees around these, all-to-alls %s",

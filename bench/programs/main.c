@@ -41,7 +41,8 @@ static void help(void)
 	       driver_help);
 	for (const struct measure *m = measures; m->name; m++)
 		printf("  %-15s  %s\n", m->name, m->help);
-	puts("\nTimes are per operation: median, quartiles and number of samples. The state is how far PEs 0 and 1 are\n"
+	puts("\nTimes are per operation: median, quartiles and number of samples. The state is how far PEs 0 "
+	     "and 1 are\n"
 	     "from each other (half a round trip of a cache line): near or far.");
 }
 

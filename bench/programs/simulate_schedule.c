@@ -57,7 +57,8 @@ bool schedule_one_node(struct schedule *schedule, int most)
 	schedule->one_node |= shape->places > most;
 	for (int a = 0; schedule->one_node && a < shape->axes; a++)
 		if (shape->axis[a].size > 1 && !shape->axis[a].ring)
-			fail("nodes of a mesh are not alike, and all links of so many are not replayed; give rings along all axes");
+			fail("nodes of a mesh are not alike, and all links of so many are not replayed; give "
+			     "rings along all axes");
 	return schedule->one_node;
 }
 

@@ -69,7 +69,8 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
 	if (problem && !memory_sees_processes())
 		rte_die_together(
 			NULL,
-			"the memory of PE %d on this node cannot be mapped, because /proc is not mounted here or belongs "
+			"the memory of PE %d on this node cannot be mapped, because /proc is not mounted here "
+			"or belongs "
 			"to another process table; mount it (mount -t proc proc /proc), or set SHMEM_PATHS=ucx",
 			pe);
 	if (problem && errno == ENOENT)

@@ -281,7 +281,8 @@ const char *comms_process_in_words(int pe)
 	struct peer_info info;
 
 	if (!rte_is_local(pe) || !read_peer_info(pe, &info))
-		return "this host cannot see whether its process still runs: check that host, and the network in between";
+		return "this host cannot see whether its process still runs: check that host, and the network "
+		       "in between";
 	if (!memory_sees_processes())
 		return "this host cannot see whether its process still runs, because /proc is not mounted";
 	return process_is_there(&info.memory[COMMS_HEAP]) ? "its process still runs" : "its process has ended";

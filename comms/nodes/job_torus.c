@@ -126,10 +126,10 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 					 survey->first_pe[n]);
 		h = torus_file_host(file, name, h + 1);
 		if (h >= file->hosts)
-			rte_die_together(
-				"shmem_init",
-				"SHMEM_TORUS_FILE=%s: it declares host %s dead, but PE %d runs there; remove the line, or start on other hosts",
-				path, name, survey->first_pe[n]);
+			rte_die_together("shmem_init",
+					 "SHMEM_TORUS_FILE=%s: it declares host %s dead, but PE %d runs there; remove "
+					 "the line, or start on other hosts",
+					 path, name, survey->first_pe[n]);
 		if (h < 0)
 			rte_die_together("shmem_init",
 					 "SHMEM_TORUS_FILE=%s: host %s, where PE %d is, is not in it; add a line: host "

@@ -32,11 +32,12 @@ static void no_path(const struct comms_buffer *buffer, const char *routine)
 {
 	if (errno == EFAULT)
 		rte_die(routine,
-			"the buffer of PE %d at 0x%llx, or memory of this PE, no longer exists; unregister memory before freeing it",
+			"the buffer of PE %d at 0x%llx, or memory of this PE, no longer exists; unregister "
+			"memory before freeing it",
 			buffer->pe, (unsigned long long)buffer->base);
 	rte_die(routine,
-		"the kernel does not let this process reach into that of PE %d (%s); allow it (kernel.yama.ptrace_scope=0), or set "
-		"SHMEM_PATHS=ucx",
+		"the kernel does not let this process reach into that of PE %d (%s); allow it "
+		"(kernel.yama.ptrace_scope=0), or set SHMEM_PATHS=ucx",
 		buffer->pe, strerror(errno));
 }
 

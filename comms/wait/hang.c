@@ -146,7 +146,8 @@ static void report_deadlock(bool end)
 	hang_report(0);
 	if (end)
 		rte_die(NULL,
-			"deadlock: all %d PEs wait as reported above, and nothing is under way; SHMEM_DEADLOCK=ignore lets them wait",
+			"deadlock: all %d PEs wait as reported above, and nothing is under way; "
+			"SHMEM_DEADLOCK=ignore lets them wait",
 			comms.n_pes);
 	if (hang.writer != COMMS_NOBODY)
 		report_writer(hang.writer);
@@ -162,10 +163,10 @@ static void print_advice(void)
 	if (hang_read(comms.pe, &mine) &&
 	    comms_amo_fetch(&comms.system->advised, (struct comms_atomic){COMMS_CSWAP, 8, 1, 0}, 0,
 			    "SHMEM_HANG_SECONDS") == 0)
-		rte_report(
-			NULL,
-			"has waited for %d s in %s; SHMEM_HANG_SECONDS=%d, or oshrun --timeout, reports which PEs wait for which",
-			ADVICE / 1000, mine.routine, ADVICE / 1000);
+		rte_report(NULL,
+			   "has waited for %d s in %s; SHMEM_HANG_SECONDS=%d, or oshrun --timeout, reports which "
+			   "PEs wait for which",
+			   ADVICE / 1000, mine.routine, ADVICE / 1000);
 }
 
 static void *report_in_thread(void *unused)

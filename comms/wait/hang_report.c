@@ -137,11 +137,11 @@ static void add_missing(const struct report *report, const struct seen *s)
 	}
 	add_number(list, sizeof list, &first, &last, -1);
 	if (list[0])
-		snprintf(
-			(char *)s->line + strlen(s->line), LINE - strlen(s->line), ", waiting for PE%s %s%s",
-			strpbrk(list, "-,") ? "s" : "", list,
-			other ? " (in another collective of the same team: all PEs must make the same calls in the same order)"
-			      : "");
+		snprintf((char *)s->line + strlen(s->line), LINE - strlen(s->line), ", waiting for PE%s %s%s",
+			 strpbrk(list, "-,") ? "s" : "", list,
+			 other ? " (in another collective of the same team: all PEs must make the same calls in "
+				 "the same order)"
+			       : "");
 }
 
 /* Follows the queue to the PE that holds the lock. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ../heat.c in C++: a hot ball in a cube cools down. The cube wraps, or with --open its outside stays at 0.
+// ../heat.c in C++: a hot ball in a cube cools down. The cube wraps, or with --open its outside
+// stays at 0.
 #include "halo.hpp"
 
 namespace {

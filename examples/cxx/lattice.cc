@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ../lattice.c in C++: a field on a lattice of four dimensions, whose even points are computed from the odd ones and the other way round.
+// ../lattice.c in C++: a field on a lattice of four dimensions, whose even points are computed from
+// the odd ones and the other way round.
 #include "halo.hpp"
 
 namespace {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Teaches how a C++ program owns an exchange and a plan, and how messages carry a type of its own: half spinors of a lattice QCD solver.
+// Teaches how a C++ program owns an exchange and a plan, and how messages carry a type of its own:
+// half spinors of a lattice QCD solver.
 //
-// ../solver.c in C++; the formulas are there: Wilson's operator and conjugate gradients. An exchange hides the faces behind the bulk, and a
-// plan carries the global sums. The program writes half spinors to the buffers of the exchange and reads them there, without a copy: a
-// std::array of std::complex has the bytes of C's numbers.
+// ../solver.c in C++; the formulas are there: Wilson's operator and conjugate gradients. An
+// exchange hides the faces behind the bulk, and a plan carries the global sums. The program writes
+// half spinors to the buffers of the exchange and reads them there, without a copy: a std::array of
+// std::complex has the bytes of C's numbers.
 //
-// PE 0 repeats everything alone. One M^+ M must agree in every bit. Sums over PEs have another order, so the solution must agree to 1e-12.
+// PE 0 repeats everything alone. One M^+ M must agree in every bit. Sums over PEs have another
+// order, so the solution must agree to 1e-12.
 #include "halo.hpp"
 #include "wilson.hpp"
 
@@ -22,7 +25,8 @@ enum { even, odd };
 using field = std::vector<spinor>; // of the sites of one parity
 using site_list = std::vector<std::size_t>;
 
-// Where a site is in a lattice with such sides, the last of which counts fastest. Every other one has the same parity.
+// Where a site is in a lattice with such sides, the last of which counts fastest. Every other one
+// has the same parity.
 std::size_t place_in(const point<4> &sides, const point<4> &at)
 {
 	std::size_t n = 0;
@@ -61,7 +65,8 @@ struct sublattice {
 	std::array<site_list, edges> faces;	    // the sites whose half spinors leave, as the message has them
 	site_list bulk, boundary;		    // the sites that need no message, and the others
 
-	// A block that is cut out of the whole has its neighbours beyond its faces on other PEs; otherwise it wraps.
+	// A block that is cut out of the whole has its neighbours beyond its faces on other PEs;
+	// otherwise it wraps.
 	sublattice(const block<4> &part, const block<4> &whole, bool cut, int parity)
 	{
 		const std::size_t sites = part.inside().points() / 2;
@@ -252,7 +257,8 @@ class solver
 				*to++ = leave(in, parity, site, e);
 		}
 	}
-	// Wilson's hopping term from the other parity to this one. The bulk is computed while the faces travel.
+	// Wilson's hopping term from the other parity to this one. The bulk is computed while the
+	// faces travel.
 	void hop(field &out, const field &in, int parity)
 	{
 		if (net_) {

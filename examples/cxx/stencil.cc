@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ../stencil.c in C++: the same arithmetic in the same order, so the same numbers. ../stencil.c says why no barrier is needed.
+// ../stencil.c in C++: the same arithmetic in the same order, so the same numbers. ../stencil.c
+// says why no barrier is needed.
 #include <shmem.hpp>
 
 #include <algorithm>
@@ -99,7 +100,8 @@ public:
 				source_[p_.at(r + 1, c + 1)] = charge(o.size, p_.left + c, p_.top + r);
 	}
 
-	// Iterates until the residual is small, and says how it falls. Returns the number of iterations.
+	// Iterates until the residual is small, and says how it falls. Returns the number of
+	// iterations.
 	long solve()
 	{
 		const long interval = 50; // the residual is looked at so often: a reduction costs more than an iteration
@@ -162,7 +164,8 @@ public:
 	}
 
 private:
-	// Rows go where they belong; columns are packed, sent to a buffer, and unpacked by the receiver.
+	// Rows go where they belong; columns are packed, sent to a buffer, and unpacked by the
+	// receiver.
 	void send_edges(long k)
 	{
 		double *block = blocks_[k % 2].data();

@@ -203,7 +203,8 @@ static void name_the_missing(const struct launcher *launcher, const struct hosts
 		return;
 	add_strangers(peers, came, sizeof came, &come);
 	gethostname(own, sizeof own - 1);
-	say("after %d s %s still waits for %d of %d hosts: no connection to %s from %s; connected: %s; see whether daemons start "
+	say("after %d s %s still waits for %d of %d hosts: no connection to %s from %s; connected: %s; see "
+	    "whether daemons start "
 	    "there and reach %s by TCP (routes, firewalls), or set %s to this host's interface for it",
 	    SECONDS, launcher->kind->name, awaited, others, own, missing, come ? came : "none", own,
 	    launcher->kind->interface);

@@ -125,7 +125,8 @@ static void reach_time_limit(struct job *job)
 static void wait_for_kernel(struct job *job)
 {
 	if (job->alive && !job->given_up) {
-		say("%d PE%s been killed and %s not ended yet: the kernel still works for %s; waiting (Ctrl-C: give up)",
+		say("%d PE%s been killed and %s not ended yet: the kernel still works for %s; waiting (Ctrl-C: "
+		    "give up)",
 		    job->alive, job->alive == 1 ? " has" : "s have", job->alive == 1 ? "has" : "have",
 		    job->alive == 1 ? "it" : "them");
 	} else if (job->alive) {

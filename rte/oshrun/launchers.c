@@ -159,8 +159,8 @@ static int choose_any(struct launcher *launcher, const char *why, const char *wh
 	for (size_t i = 0; i < LAUNCHER_KINDS; i++)
 		if (try_launcher(launcher, &launcher_kinds[i], launcher_kinds[i].name))
 			return GO_ON;
-	say("%s (%s), and oshrun by itself starts PEs on this machine only; install prrte (prterun), openmpi-bin (mpirun) "
-	    "or slurm-client (srun)",
+	say("%s (%s), and oshrun by itself starts PEs on this machine only; install prrte (prterun), "
+	    "openmpi-bin (mpirun) or slurm-client (srun)",
 	    why, what);
 	return NO_LAUNCHER;
 }
@@ -250,12 +250,14 @@ int launcher_run(struct launcher *launcher, const struct options *options, const
 	struct arguments command = {0};
 
 	if (options->rankfile && launcher->kind == &launcher_kinds[LAUNCHER_SRUN]) {
-		say("--rankfile %s: srun takes another kind of file; let torusplan place write it (--format slurm), and use srun --distribution=arbitrary",
+		say("--rankfile %s: srun takes another kind of file; let torusplan place write it (--format "
+		    "slurm), and use srun --distribution=arbitrary",
 		    options->rankfile);
 		return MISTAKE;
 	}
 	if (options->part_count > 1 && launcher->kind == &launcher_kinds[LAUNCHER_SRUN]) {
-		say("srun takes several programs from a file (srun --multi-prog) and not behind :; call it so, or use mpirun (--launcher mpirun)");
+		say("srun takes several programs from a file (srun --multi-prog) and not behind :; call it so, "
+		    "or use mpirun (--launcher mpirun)");
 		return MISTAKE;
 	}
 	environment = environment_for_pes(options);

@@ -98,7 +98,8 @@ static bool discover_machine(struct job *job, const struct hosts *hosts)
 		return false;
 	}
 	if (job->processors.elsewhere && !job->options->quiet)
-		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed for that machine, and not bound on this one");
+		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed for that "
+		    "machine, and not bound on this one");
 	say_who_shares(job, oversubscribed);
 	return true;
 }

@@ -217,7 +217,8 @@ static int say_no_start(struct job *job, int pe, int error)
 
 	getrlimit(error == EAGAIN ? RLIMIT_NPROC : RLIMIT_NOFILE, &limit);
 	if (error == EAGAIN && limit.rlim_cur != RLIM_INFINITY)
-		say("PE %d of %d cannot start: no more processes allowed; raise ulimit -u (now %lu) or the limit of the container",
+		say("PE %d of %d cannot start: no more processes allowed; raise ulimit -u (now %lu) or the "
+		    "limit of the container",
 		    pe, job->count, (unsigned long)limit.rlim_cur);
 	else if (error == EMFILE)
 		say("PE %d of %d cannot start: too many open files; raise ulimit -n (now %lu)", pe, job->count,

@@ -28,6 +28,7 @@ void exchange_complain_of_iteration(const struct shmemx_exchange *x, const struc
 			: x->edges[i].receive_bytes == 0 || x->edges[i].waited > iteration->over))
 		i++;
 	rte_die(routine,
-		"edge=%d was not %s in iteration %llu, and the next one begins; it is marked SHMEMX_EDGE_EACH_ITERATION",
+		"edge=%d was not %s in iteration %llu, and the next one begins; it is marked "
+		"SHMEMX_EDGE_EACH_ITERATION",
 		i, sending ? "started" : "waited for", (unsigned long long)iteration->over + 1);
 }

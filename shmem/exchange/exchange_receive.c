@@ -55,8 +55,8 @@ static void check_iteration(const struct shmemx_exchange *x, const struct edge *
 	exchange_check_number(x, &x->receiving, edge->waited + 1, routine);
 	if (COMMS_UNLIKELY(edge->send_bytes > 0 && edge->started == edge->waited))
 		rte_die(routine,
-			"edge=%d: message %llu of PE %d is waited for, and none was started in that iteration; the edge is marked "
-			"SHMEMX_EDGE_EACH_ITERATION",
+			"edge=%d: message %llu of PE %d is waited for, and none was started in that iteration; "
+			"the edge is marked SHMEMX_EDGE_EACH_ITERATION",
 			i, (unsigned long long)edge->waited + 1, edge->pe);
 }
 

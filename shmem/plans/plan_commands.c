@@ -34,8 +34,8 @@ void *plan_here(const struct maker *m, const void *address, int pe)
 	here = comms_reach(address, 1, pe, &peer);
 	if (!here)
 		rte_die(m->set.routine,
-			"PE %d of this node runs another program, so its global data lies differently; use shmem_malloc "
-			"memory",
+			"PE %d of this node runs another program, so its global data lies differently; use "
+			"shmem_malloc memory",
 			pe);
 	return here;
 }

@@ -321,11 +321,10 @@ static size_t reduction_bytes(const struct plan_order *order, const char *routin
 	size_t size;
 
 	if (!set_combine((shmemx_op_t)order->op, (shmemx_type_t)order->type, &size))
-		rte_die_together(
-			routine,
-			"op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an operation that "
-			"the type has",
-			order->op, order->type);
+		rte_die_together(routine,
+				 "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an "
+				 "operation that the type has",
+				 order->op, order->type);
 	return order->count * size;
 }
 

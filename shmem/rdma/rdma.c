@@ -204,7 +204,8 @@ static void receive_message(const struct comms_event *event, const struct waitin
 
 	if (event->bytes > posted->bytes)
 		rte_die(routine,
-			"a message of %llu bytes came from PE %d to memory of %zu bytes; give shmemx_rdma_receive memory for all bytes sent",
+			"a message of %llu bytes came from PE %d to memory of %zu bytes; give "
+			"shmemx_rdma_receive memory for all bytes sent",
 			(unsigned long long)event->bytes, event->pe, posted->bytes);
 	operation =
 		begin_operation(SHMEMX_RDMA_RECEIVED, event->pe, event->word, posted->address, event->bytes, routine);

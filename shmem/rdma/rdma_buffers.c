@@ -18,7 +18,8 @@ void rdma_check_buffer(const struct comms_buffer *buffer, const char *argument, 
 			(const void *)buffer);
 	if (COMMS_UNLIKELY(offset > buffer->size || bytes > buffer->size - offset))
 		rte_die(routine,
-			"offset=%zu: %zu bytes from there run past the end of the buffer of PE %d, which has %llu; check the offset",
+			"offset=%zu: %zu bytes from there run past the end of the buffer of PE %d, which has "
+			"%llu; check the offset",
 			offset, bytes, buffer->pe, (unsigned long long)buffer->size);
 	if (COMMS_UNLIKELY(comms_buffer_is_gone(buffer)))
 		rte_die(routine, "%s: PE %d has unregistered this buffer; do so when nobody uses it any more", argument,
@@ -37,7 +38,8 @@ API int shmemx_rdma_register(void *address, size_t bytes, shmemx_rdma_buffer_t *
 	comms_check_up(__func__);
 	if (!address || bytes == 0 || !buffer)
 		rte_die(__func__,
-			"address=%p, bytes=%zu, buffer=%p: give memory of at least a byte, and where to write the buffer",
+			"address=%p, bytes=%zu, buffer=%p: give memory of at least a byte, and where to write "
+			"the buffer",
 			address, bytes, (void *)buffer);
 	if (comms_buffer_share(address, bytes, (struct comms_buffer *)buffer))
 		return 0;

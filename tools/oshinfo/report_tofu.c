@@ -25,9 +25,9 @@ void report_tofu(struct report *report)
 		report_fact(report, "path", "path", "could be used, but SHMEM_PATHS=%s leaves it out",
 			    setting_text(SETTING_PATHS));
 	else
-		report_fact(
-			report, "path", "path",
-			"yes, if the launcher publishes the PEs' places in the network (fjpmix.rankmap; oshrun: SOFTOFU_SHAPE)");
+		report_fact(report, "path", "path",
+			    "yes, if the launcher publishes the PEs' places in the network (fjpmix.rankmap; "
+			    "oshrun: SOFTOFU_SHAPE)");
 }
 
 #else

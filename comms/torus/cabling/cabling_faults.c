@@ -165,12 +165,12 @@ static void report_stray(struct cabling_inspection *in, int port)
 	other = wanted < 0 ? -1 : cabling_peer(in->work->cabling, wanted);
 	if (other >= 0 && !in->reported[other] && !in->reported[wanted] && in->found->direction[wanted] < 0) {
 		in->reported[wanted] = in->reported[other] = true;
-		add_fault(
-			in,
-			"the cables in port %s of %s and port %s of %s are swapped: %s %s leads to %s %s, and %s %s to %s %s",
-			port_name(in, peer), port_host(in, peer), port_name(in, wanted), port_host(in, wanted),
-			port_host(in, port), port_name(in, port), port_host(in, peer), port_name(in, peer),
-			port_host(in, other), port_name(in, other), port_host(in, wanted), port_name(in, wanted));
+		add_fault(in,
+			  "the cables in port %s of %s and port %s of %s are swapped: %s %s leads to %s %s, and "
+			  "%s %s to %s %s",
+			  port_name(in, peer), port_host(in, peer), port_name(in, wanted), port_host(in, wanted),
+			  port_host(in, port), port_name(in, port), port_host(in, peer), port_name(in, peer),
+			  port_host(in, other), port_name(in, other), port_host(in, wanted), port_name(in, wanted));
 		return;
 	}
 	if (wanted >= 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A bucket sort in C++: numbers go to the PE that owns their range, room there is taken by a fetching add.
+// A bucket sort in C++: numbers go to the PE that owns their range, room there is taken by a
+// fetching add.
 #include <shmem.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All that shmem.hpp has: owners, puts and gets of any type, collectives of arrays. A check that fails says its line and ends the job.
+// All that shmem.hpp has: owners, puts and gets of any type, collectives of arrays. A check that
+// fails says its line and ends the job.
 #ifdef COMPLEX_FIRST
 #include <complex>
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans of reductions of every type: the type comes from the pointers. With -DCOMPLEX_FIRST <complex> comes before the headers.
+// Plans of reductions of every type: the type comes from the pointers. With -DCOMPLEX_FIRST
+// <complex> comes before the headers.
 #ifdef COMPLEX_FIRST
 #include <complex>
 #endif
