@@ -157,7 +157,8 @@ _Noreturn void rte_die(const char *routine, const char *format, ...) __attribute
 
 /*
  * The same for a mistake that all PEs make alike, such as a bad setting: PE 0 reports it, and
- * another PE does so only if PE 0 has not ended it in the meantime.
+ * another PE does so only if PE 0 is late or does not make the mistake. Under oshrun only one PE
+ * reports it, on any loaded machine.
  */
 _Noreturn void rte_die_together(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

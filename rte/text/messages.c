@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,13 +62,48 @@ void rte_die(const char *routine, const char *format, ...)
 	rte_abort(1, RTE_SAID);
 }
 
-void rte_die_together(const char *routine, const char *format, ...)
+/* The file by which one PE of a job under oshrun claims to speak. Returns false elsewhere. */
+static bool find_claim(char *path, size_t size)
 {
-	const struct timespec grace = {0, 300000000};
-	va_list arguments;
+	const char *job = getenv("PMIX_NAMESPACE"), *folder = getenv("PMIX_SERVER_TMPDIR");
+
+	return job && folder && !strncmp(job, "oshrun-", 7) && snprintf(path, size, "%s/together", folder) < (int)size;
+}
+
+/* Returns false if another PE has the claim. */
+static bool take_claim(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return errno != EEXIST;
+	close(fd);
+	return true;
+}
+
+/*
+ * PEs other than 0 wait, so that PE 0 speaks and the launcher ends the others. On a loaded machine
+ * either may be late; so under oshrun only the PE that takes the claim speaks. The others wait to
+ * be ended, and speak only if that PE died before it could. Other launchers offer no place for a
+ * claim, so there PEs wait longer for PE 0.
+ */
+static void await_turn_to_speak(void)
+{
+	const struct timespec early = {0, 300000000}, late = {2, 0}, until_ended = {20, 0};
+	char path[PATH_MAX];
+	bool claims = find_claim(path, sizeof path);
 
 	if (my_number() != 0)
-		nanosleep(&grace, NULL);
+		nanosleep(claims ? &early : &late, NULL);
+	if (claims && !take_claim(path))
+		nanosleep(&until_ended, NULL);
+}
+
+void rte_die_together(const char *routine, const char *format, ...)
+{
+	va_list arguments;
+
+	await_turn_to_speak();
 	va_start(arguments, format);
 	write_line(routine, format, arguments);
 	va_end(arguments);

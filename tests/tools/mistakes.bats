@@ -356,6 +356,37 @@ rows_with_values()
 		"${BATS_TEST_FILENAME%/*}/../../rte/settings.def"
 }
 
+@test "a mistake of all PEs makes one line, also if PE 0 or oshrun is late" {
+	cd "$BATS_TEST_TMPDIR" || return
+	cat >late.c <<-'END_OF_FILE'
+		#include <shmemx.h>
+		#include <signal.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			shmemx_exchange_t exchange;
+
+			shmem_init();
+			if (shmem_my_pe() == 0)
+				kill(getppid(), SIGSTOP);
+			shmem_barrier_all();
+			if (shmem_my_pe() == 0 && getenv("LATE"))
+				usleep(500000);
+			shmemx_exchange_create(SHMEM_TEAM_WORLD, NULL, -1, &exchange);
+		}
+	END_OF_FILE
+	"$OSHCC" -include stdlib.h -o late late.c
+	for late in LATE PUNCTUAL; do
+		# shellcheck disable=SC2016 # for the inner shell
+		run env "$late=1" timeout -k 2 20 bash -c '"$0" -n 4 ./late & oshrun=$!
+			until grep -q "^State:.*stopped" "/proc/$oshrun/status"; do sleep 0.05; done
+			sleep 1.2; kill -CONT "$oshrun"; wait "$oshrun"' "$OSHRUN"
+		nothing_left
+		failed
+		says '^torushmem: PE [0-3]: shmemx_exchange_create: n_edges=-1 is negative'
+	done
+}
+
 @test "a bad value of each setting, whether this job needs it or not" {
 	rows=$(rows_with_values)
 	[ "$(printf '%s\n' "$rows" | wc -l)" -gt 20 ]
