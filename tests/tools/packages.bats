@@ -33,6 +33,16 @@ transform()
 	[[ "$("$TOP_BUILDDIR/oshinfo" --version)" == *"$version"* ]]
 }
 
+@test "each version of CHANGELOG.md has its date or is not released; each tag is a version with a date" {
+	awk '/^## / { getline empty; getline line; print $2, line }' "$TOP/CHANGELOG.md" >versions
+	[ -s versions ]
+	! grep -vE '^[0-9]+\.[0-9]+\.[0-9]+ ([0-9]{4}-[0-9]{2}-[0-9]{2}\.|Not released)' versions
+	[ "$(sed 1d versions | grep -c 'yet')" -eq 0 ]
+	for tag in $(git -C "$TOP" tag -l 'v[0-9]*' 2>/dev/null); do
+		grep -qE "^${tag#v} [0-9]{4}-" versions || { echo "no date for the tag $tag" && return 1; }
+	done
+}
+
 @test "two runs of make dist give the same bytes, and every file of debian/ and packaging/ is in them" {
 	for run in first second; do
 		make -s -C "$TOP_BUILDDIR" dist >log 2>&1 || { tail log && return 1; }
