@@ -189,9 +189,8 @@ tests_unit_torus_trees_LDADD = libtorusthink.la
 EXTRA_DIST += \
 	docs/cluster-figures.md \
 	docs/constants.md \
+	docs/platforms \
 	docs/platforms.md \
-	docs/platforms/trixie.tsv \
-	docs/platforms/trixie-arm64.tsv \
 	tests/blocks \
 	tests/builds \
 	tests/checked \

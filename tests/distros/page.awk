@@ -16,45 +16,35 @@ BEGIN {
 FNR == 1 { end_release(); release = FILENAME; gsub(/.*\/|\.tsv$/, "", release) }
 $1 == "version" {
 	version[$2] = $3
-	names = names " " $2 " |"
-	values = values " " $3 " |"
+	if ($3 != "" && $2 != "UCX" && $2 != "PMIx" && $2 != "Open MPI")
+		others = others (others == "" ? "" : "; ") ($2 == "Debian" ? "" : $2 " ") $3
 	next
 }
 NF > 7 {
 	passed[$1] += $3
 	failed[$1] += $4
+	if ($4 > 0)
+		failures = failures sprintf("| %s | %s %s | %d | %s | %s | %s |\n", release, $1, $2, $4, $7, $8, $9)
 	first_day = first_day == "" || $7 < first_day ? $7 : first_day
 	last_day = $7 > last_day ? $7 : last_day
-	table = table sprintf("| %s | %s | %d | %s | %d | %d | %s | %s | %s |\n", $1, $2, $3, $4 > 0 ? "**" $4 "**" : 0, $5, $6, $7, $8, $9)
 }
 END {
 	end_release()
-	printf "%s", text
+	printf "\n| release | what else it has |\n|---|---|\n%s", versions
+	if (failures != "")
+		printf "\n| release | line with failures | failed | date | source | remark |\n|---|---|---:|---|---|---|\n%s", failures
 }
 
-# How GitHub makes the anchor of a heading.
-function anchor(heading)
-{
-	heading = tolower(heading)
-	gsub(/[^a-z0-9 _-]/, "", heading)
-	gsub(/ /, "-", heading)
-	return heading
-}
-
-# A row of the first table, which is printed at once, and the section of the release.
-function end_release(    i, rule, heading)
+# A row of the first table, which is printed at once, and one of the second.
+function end_release(    i)
 {
 	if (release == "")
 		return
-	heading = release ": " version["Debian"]
-	printf "| [%s](#%s) | %s | %s | %s |", release, anchor(heading), version["UCX"], version["PMIx"], version["Open MPI"]
+	printf "| %s | %s | %s | %s |", release, version["UCX"], version["PMIx"], version["Open MPI"]
 	for (i = 1; i <= steps; i++)
 		printf " %s |", !(step[i] in passed) ? "–" : passed[step[i]] (failed[step[i]] ? ", **" failed[step[i]] " failed**" : "")
 	printf " %s%s |\n", first_day == last_day ? "" : first_day " to ", last_day
-	rule = names
-	gsub(/[^|]+/, "---", rule)
-	text = text "\n## " heading "\n\n|" names "\n|" rule "\n|" values "\n\n" \
-		"| step | line | passed | failed | skipped | seconds | date | source | remark |\n|---|---|---:|---:|---:|---:|---|---|---|\n" table
+	versions = versions "| " release " | " others " |\n"
 	split("", passed); split("", failed); split("", version)
-	names = values = table = first_day = last_day = ""
+	others = first_day = last_day = ""
 }
