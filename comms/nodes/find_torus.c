@@ -29,18 +29,6 @@ bool comms_torus_is_sought(void)
 
 /* --- Hosts --- */
 
-bool comms_torus_line_read(struct torus_file *file, const char *line)
-{
-	char problem[TORUS_PROBLEM], *text = strdup(line);
-	bool good;
-
-	for (char *at = text; at && *at; at++)
-		*at = *at == ';' ? '\n' : *at;
-	good = text && text[0] && torus_file_read(file, text, problem);
-	free(text);
-	return good;
-}
-
 /* The hosts of the job, in the order of its nodes. One or two hosts need no torus. */
 static bool list_hosts(struct arguments *hosts)
 {
@@ -71,7 +59,7 @@ static bool line_has_all(const char *line, const void *argument)
 	struct torus_file file;
 	bool all;
 
-	if (!comms_torus_line_read(&file, line))
+	if (!torus_file_read_line(&file, line))
 		return false;
 	all = true;
 	for (size_t i = 0, h = 0; all && i < hosts->count; i++) {

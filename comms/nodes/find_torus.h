@@ -26,7 +26,4 @@ void comms_read_found_torus(void);
 /* The shape file that PE 0 has from this source; NULL: none. */
 const char *comms_found_torus(enum torus_source source);
 
-/* Reads a shape file with ; in place of newlines. */
-bool comms_torus_line_read(struct torus_file *file, const char *line);
-
 #endif

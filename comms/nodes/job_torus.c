@@ -229,7 +229,7 @@ static bool line_knows(struct survey *survey, const char *line)
 	struct torus_file file;
 	bool good;
 
-	if (!line || comms.node_size > 0 || !comms_torus_line_read(&file, line))
+	if (!line || comms.node_size > 0 || !torus_file_read_line(&file, line))
 		return false;
 	good = find_all_hosts(survey, &file);
 	if (good) {

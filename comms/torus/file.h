@@ -55,6 +55,9 @@ struct torus_cable {
 
 /* Reads the text of a shape file. Returns false with the wrong line and the reason in `problem`. */
 bool torus_file_read(struct torus_file *file, const char *text, char problem[TORUS_PROBLEM]);
+
+/* Reads a shape file with ; in place of newlines. Returns false if it is empty or wrong. */
+bool torus_file_read_line(struct torus_file *file, const char *line);
 void torus_file_free(struct torus_file *file);
 
 /* The interface of the cable that leaves a place in a direction. */

@@ -48,6 +48,18 @@ bool torus_host_name(const char *pattern, int number, char *name, size_t size)
 	return (size_t)snprintf(name, size, "%.*s%0*d%s", (int)before, pattern, (int)digits, number, after) < size;
 }
 
+bool torus_file_read_line(struct torus_file *file, const char *line)
+{
+	char problem[TORUS_PROBLEM], *text = strdup(line);
+	bool good;
+
+	for (char *at = text; at && *at; at++)
+		*at = *at == ';' ? '\n' : *at;
+	good = text && text[0] && torus_file_read(file, text, problem);
+	free(text);
+	return good;
+}
+
 void torus_file_free(struct torus_file *file)
 {
 	for (int i = 0; i < file->hosts; i++)

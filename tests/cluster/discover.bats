@@ -201,6 +201,30 @@ cables()
 			echo RoCE v2 >$gids/gid_attrs/types/1' sh "${host#h}" "$([ "$host" = h0 ] && echo x+ || echo x-)"
 	done
 	own_cables 0 'cable      h0 x+ (mlx5_0, GID 1) to h1 x- (mlx5_1, GID 1), 10 Gbit/s'
+	[[ "$(on h0 "$TOP_BUILDDIR/oshinfo" --parsable)" == *', 10 Gbit/s, RDMA device mlx5_0, GID 1'* ]]
+}
+
+# cables_of SETTING=VALUE: what oshinfo says about them on h0
+cables_of()
+{
+	on h0 env -C "$PWD" XDG_CACHE_HOME="$PWD/cache" "$@" "$TOP_BUILDDIR/oshinfo" --parsable | grep '^cables.port'
+}
+
+@test "oshinfo lists the ports of cables, and their neighbours as soon as discover has found them" {
+	up --torus 3 --cables link-local
+	[ "$(cables_of | sed 's/fe80[0-9a-f:]*/ADDRESS/')" = "\
+cables.port.x+:ADDRESS, 10 Gbit/s, no RDMA device
+cables.port.x-:ADDRESS, 10 Gbit/s, no RDMA device" ]
+	run on h0 env -C "$PWD" XDG_CACHE_HOME="$PWD/cache" "$TOP_BUILDDIR/torusplan" discover --hostfile /run/cluster/hostfile
+	[ "$status" -eq 0 ]
+	[ "$(cables_of | sed 's/fe80[0-9a-f:]*/ADDRESS/')" = "\
+cables.port.x+:to h1 x-, ADDRESS, 10 Gbit/s, no RDMA device
+cables.port.x-:to h2 x+, ADDRESS, 10 Gbit/s, no RDMA device" ]
+	# A file that is given counts more.
+	printf 'shape 3m\nhost h0 0\nhost h1 1\nhost h2 2\n' >given.shape
+	cables_of SHMEM_TORUS_FILE="$PWD/given.shape" >given
+	grep -q '^cables.port.x+:to h1, fe80' given
+	grep -q '^cables.port.x-:fe80' given
 }
 
 # found_by_job HOSTS SHAPE-FILE: oshrun hands this to the PEs on each of these hosts. mpirun may print a warning beside it.
