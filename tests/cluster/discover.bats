@@ -256,6 +256,11 @@ found_by_job()
 
 	up --torus 2 --cables own
 	found_by_job 2 'shape 2;host h0 0;host h1 1;cable h0 x+ h1 x-;'
+	# IPv4 has link-local addresses, too: of a large network, which says nothing about the cable.
+	rm -r cache
+	on h0 ip address add 169.254.7.1/16 dev x+
+	on h1 ip address add 169.254.8.1/16 dev x-
+	found_by_job 2 'shape 2;host h0 0;host h1 1;cable h0 x+ h1 x-;'
 }
 
 job() # SETTINGS...: the torus line of its report

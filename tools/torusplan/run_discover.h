@@ -18,8 +18,8 @@ int found_cables(const struct torus_found *found, const struct cabling *cabling,
 char *found_file(const struct torus_found *found, const struct cabling *cabling, const char *known_by);
 
 /*
- * A shape file without comments, with ; at the ends of lines; the caller frees it. It has ports only
- * beside cables, whose directions follow from them: lines of large tori would be too long.
+ * A shape file without comments, with ; at the ends of lines; the caller frees it. Without ports as
+ * well, unless it has cables: the lines of large tori would be too long.
  */
 char *found_line(const char *text);
 
