@@ -272,7 +272,7 @@ rate()
 routes_of_cluster()
 {
 	mkdir -p net/links
-	awk -v kind=torus -v shape="$1" -v slots=1 -v run=net -f "$BATS_TEST_DIRNAME/../cluster/network.awk"
+	awk -v kind=torus -v shape="$1" -v cables=routed -v slots=1 -v run=net -f "$BATS_TEST_DIRNAME/../cluster/network.awk"
 	for file in net/links/h*; do
 		sed -n "s|^route replace \([0-9.]*\)/32\( tos 0x08\)\{0,1\} via \([0-9.]*\) dev \(..\) .*|${file#net/links/h} \1\2 \3 \4|p" "$file"
 	done | sort
