@@ -245,4 +245,10 @@
 		FINISH(status, stat)                                                                                   \
 	}
 
+/* Averages: CODE is that of a type of which there are some. */
+#define AVERAGE_SHMEMX_FLOAT shmemx_float_avg_reduce
+#define AVERAGE_SHMEMX_DOUBLE shmemx_double_avg_reduce
+#define AVERAGE_SHMEMX_LONGDOUBLE shmemx_longdouble_avg_reduce
+#define BODY_avg_reduce(SYMBOL, ROUTINE, CODE) PIECEWISE(SYMBOL, ROUTINE, AVERAGE_##CODE)
+
 #endif

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the type-generic part of the Fortran interface. Reads, in this order: the C type table
-# (lines "name|C type|rma|amo|ext|bits|old|minmax|logic|sum|Fortran|code"), fortran/types.tsv, the
-# prototypes of shmem.h one a line, include/generics.def, and fortran/generics.def with the names
-# that only Fortran has. Writes what -v want= says:
+# Makes the type-generic part of the Fortran interface. Reads, in this order: the C type table (lines "name|C type|rma|amo|ext|bits|old|
+# minmax|logic|sum|avg|fadd|Fortran|code"), fortran/types.tsv, the prototypes of shmem.h one a line, include/generics.def, and fortran/generics.def
+# with the names that only Fortran has. Writes what -v want= says:
 #   f90    interface blocks for the module, which is shmem, or shmemx with -v extensions=1
 #   c      the routines behind them: scalars are passed on to C, arrays go to the BODY_ macros of
 #          fortran/bodies.h
@@ -21,12 +20,12 @@ BEGIN {
 FNR == 1 { part++ }
 /^#/ || NF == 0 { next }
 
-part == 1 && $11 != "none" {
-	c_name[$11] = $1
-	c_type[$11] = $2
-	code[$11] = "SHMEMX_" $12
-	for (i = 3; i <= 10; i++)
-		column[$11, i] = $i
+part == 1 && $13 != "none" {
+	c_name[$13] = $1
+	c_type[$13] = $2
+	code[$13] = "SHMEMX_" $14
+	for (i = 3; i <= 12; i++)
+		column[$13, i] = $i
 }
 part == 1 { c_type_of[$1] = $2; next }
 
@@ -302,7 +301,7 @@ function emit_generic(generic, form, set,    t, type)
 
 part >= 4 && !place_known {
 	place_known = 1
-	split("rma amo ext bits old minmax logic sum", sets, " ")
+	split("rma amo ext bits old minmax logic sum avg fadd", sets, " ")
 	for (i in sets)
 		place[sets[i]] = i + 2
 }

@@ -43,8 +43,8 @@ types()
 {
 	cat >"$work/types.c" <<'END'
 #include "types.def"
-#define ROW(X, name, code, type, rma, amo, ext, bits, old, minmax, logic, sum, generic, fortran) \
-	name|type|rma|amo|ext|bits|old|minmax|logic|sum|fortran|code;
+#define ROW(X, name, code, type, rma, amo, ext, bits, old, minmax, logic, sum, avg, fadd, narrow, generic, fortran) \
+	name|type|rma|amo|ext|bits|old|minmax|logic|sum|avg|fadd|fortran|code;
 TYPE_TABLE(ROW, X)
 END
 	preprocess "$work/types.c" | tr ';' '\n' | sed -e 's/^ *//' -e 's/ *| */|/g' | grep '|'
@@ -73,7 +73,8 @@ constants()
 extension_constants()
 {
 	sed -n 's/^#define \(SHMEMX_[A-Z_0-9]*\) (*\(-*[0-9][0-9]*\))*\( .*\)*$/\1 \2/p' "$tables/shmemx.h"
-	sed -n 's/^typedef enum { \(.*\) } shmemx_op_t;/\1/p' "$tables/shmemx.h" | tr -d ' ' | tr ',' '\n' | run_awk '{ print $0, NR - 1 }'
+	sed -n '/^typedef enum {$/,/^}/p' "$tables/shmemx.h" | run_awk '/^typedef/ { n = 0 } /^\t/ { sub(/,/, ""); name[n++] = $1 }
+		/^} shmemx_op_t;/ { for (i = 0; i < n; i++) print name[i], i }'
 }
 
 # fill_in TEMPLATE [OPTION...]: the template of a module with its constants, which come on standard

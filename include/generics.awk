@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# After types.awk. Reads the type table, then generics.def; writes the _Generic macros.
+# After types.awk. Reads the type table, then generics.def; writes the _Generic macros. -v stem= is what all names begin with.
 
 # Lines of their own: what compilers show of a mistake is the line it is in.
 function one(c_type, routine)
@@ -21,8 +21,8 @@ function list(set, prefix, suffix,    i, out)
 {
 	split($0, row, / +/)
 	name = row[1]; form = row[2]; set = row[3]
-	plain = list(set, "shmem_", "_" name)
+	plain = list(set, stem, "_" name)
 	argument = form == "team" ? "SHMEMX_ARG2" : "SHMEMX_ARG1"
-	context = form == "ctx" ? "\\\n\tshmem_ctx_t: _Generic((SHMEMX_ARG2(__VA_ARGS__)), " list(set, "shmem_ctx_", "_" name) "), " : ""
-	print "#define shmem_" name "(...) _Generic((" argument "(__VA_ARGS__)), " context plain ")(__VA_ARGS__)"
+	context = form == "ctx" ? "\\\n\tshmem_ctx_t: _Generic((SHMEMX_ARG2(__VA_ARGS__)), " list(set, stem "ctx_", "_" name) "), " : ""
+	print "#define " stem name "(...) _Generic((" argument "(__VA_ARGS__)), " context plain ")(__VA_ARGS__)"
 }

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Headers: shmem.h, pshmem.h and shmemx_inline.h are made from the tables, the rest is as it is.
+# Headers: shmem.h, pshmem.h, shmemx_inline.h and shmemx_typed.h are made from the tables, the rest is as it is.
 
 mppincludedir = $(includedir)/mpp
 include_HEADERS = include/shmemx.h include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp \
 	include/shmemx_binding.h
 mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h
-made_headers = include/shmem.h include/pshmem.h include/shmemx_inline.h
+made_headers = include/shmem.h include/pshmem.h include/shmemx_inline.h include/shmemx_typed.h
 nodist_include_HEADERS = $(made_headers)
 
 header_parts = include/make-header.sh include/prototypes.def include/types.def include/generics.def include/inline.def \
+	include/extensions.def include/extension_generics.def \
 	include/types.awk include/generics.awk include/overloads.awk
-EXTRA_DIST += $(header_parts) include/shmem.h.in include/pshmem.h.in include/shmemx_inline.h.in
+EXTRA_DIST += $(header_parts) include/shmem.h.in include/pshmem.h.in include/shmemx_inline.h.in include/shmemx_typed.h.in
 BUILT_SOURCES += $(made_headers)
 CLEANFILES += $(made_headers)
 
@@ -25,6 +26,11 @@ include/pshmem.h: include/pshmem.h.in $(header_parts)
 include/shmemx_inline.h: include/shmemx_inline.h.in $(header_parts)
 	@$(MKDIR_P) include
 	$(AM_V_GEN)CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/include/make-header.sh $(srcdir)/include/shmemx_inline.h.in "" "$(VERSION)" >$@.new && mv $@.new $@
+
+include/shmemx_typed.h: include/shmemx_typed.h.in $(header_parts)
+	@$(MKDIR_P) include
+	$(AM_V_GEN)CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/include/make-header.sh $(srcdir)/include/shmemx_typed.h.in "" "$(VERSION)" \
+		extensions.def extension_generics.def shmemx_ >$@.new && mv $@.new $@
 
 # The compiler wrapper of a build tree finds them all in one folder.
 plain_headers = shmemx.h shmemx_binding.h shmem.hpp shmem_arrays.hpp shmem_owners.hpp mpp/shmem.h mpp/shmemx.h mpp/shmem.fh

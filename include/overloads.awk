@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# After types.awk. Reads the type table, the prototypes of shmem.h, a line each, then generics.def;
-# writes the overloads for C++: each calls the typed routine of the same parameters.
+# After types.awk. Reads the type table, the prototypes of shmem.h, a line each, then generics.def; writes the overloads for C++:
+# each calls the typed routine of the same parameters. -v stem= is what all names begin with; only the standard's (shmem_) have overloads that
+# explain what is wrong with a call.
 
 /^#/ || NF == 0 { next }
 
@@ -12,19 +13,20 @@
 	next
 }
 
-!sets_written { write_sets() }
+!sets_written && stem == "shmem_" { write_sets() }
 
 {
 	split($0, row, / +/)
-	generic = "shmem_" row[1]; form = row[2]; set = row[3]
+	generic = stem row[1]; form = row[2]; set = row[3]
 	for (with_context = 0; with_context <= (form == "ctx"); with_context++) {
-		prefix = with_context ? "shmem_ctx_" : "shmem_"
+		prefix = stem (with_context ? "ctx_" : "")
 		for (i = 1; i <= count[set]; i++)
 			write_overload(prefix chosen[set, order[set, i]] "_" row[1], order[set, i])
 		if (set == "sum")
 			write_for_complex()
 	}
-	write_refusals()
+	if (stem == "shmem_")
+		write_refusals()
 }
 
 # What the error messages say, and columns of the table by type.

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <shmemx_typed.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -105,7 +107,16 @@ typedef struct shmemx_plan *shmemx_plan_t;
 #define SHMEMX_PLAN_THREAD 2 /* a thread, one for all plans of the PE */
 #define SHMEMX_PLAN_NIC 3    /* the NIC, between nodes; a list for what it cannot do */
 
-typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHMEMX_OR, SHMEMX_XOR } shmemx_op_t;
+typedef enum {
+	SHMEMX_SUM,
+	SHMEMX_PROD,
+	SHMEMX_MIN,
+	SHMEMX_MAX,
+	SHMEMX_AND,
+	SHMEMX_OR,
+	SHMEMX_XOR,
+	SHMEMX_AVG /* of floating-point numbers */
+} shmemx_op_t;
 typedef enum {
 	SHMEMX_FLOAT,
 	SHMEMX_DOUBLE,
@@ -132,7 +143,9 @@ typedef enum {
 	SHMEMX_SIZE,
 	SHMEMX_PTRDIFF,
 	SHMEMX_COMPLEXD,
-	SHMEMX_COMPLEXF
+	SHMEMX_COMPLEXF,
+	SHMEMX_HALF,
+	SHMEMX_BFLOAT16
 } shmemx_type_t;
 
 typedef struct {
@@ -240,6 +253,12 @@ template <typename T, typename Result = int> struct shmemx_type_code {
 							      : sizeof(T) == 2 ? SHMEMX_UINT16
 							      : sizeof(T) == 4 ? SHMEMX_UINT32
 									       : SHMEMX_UINT64);
+};
+template <> struct shmemx_type_code<shmemx_half_t, int> {
+	static constexpr shmemx_type_t value = SHMEMX_HALF;
+};
+template <> struct shmemx_type_code<shmemx_bfloat16_t, int> {
+	static constexpr shmemx_type_t value = SHMEMX_BFLOAT16;
 };
 #ifdef SHMEMX_HAS_COMPLEX
 template <typename C> struct shmemx_type_code<C, typename shmemx_complex<C>::result> {

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The type table for generics.awk and overloads.awk, which are given after this file: lines
-# "name|C type|rma|amo|ext|bits|old|minmax|logic|sum|generic". order[set, 1..count[set]] are the C
-# types of a set, each once: names that are one C type on this platform are one type, chosen[set, C
-# type] is the name in its routines.
+# "name|C type|rma|amo|ext|bits|old|minmax|logic|sum|avg|fadd|narrow|generic". order[set, 1..count[set]] are the C types of a set, each once:
+# names that are one C type on this platform are one type, chosen[set, C type] is the name in its routines.
 
 BEGIN {
 	FS = "|"
-	columns = split("rma amo ext bits old minmax logic sum", column, " ")
+	columns = split("rma amo ext bits old minmax logic sum avg fadd narrow", column, " ")
 	alias["int8_t"] = "signed char"; alias["uint8_t"] = "unsigned char"
 	alias["int16_t"] = "short"; alias["uint16_t"] = "unsigned short"
 	alias["int32_t"] = "int"; alias["uint32_t"] = "unsigned int"
@@ -14,13 +13,15 @@ BEGIN {
 	alias["ptrdiff_t"] = "long"; alias["size_t"] = "unsigned long"
 }
 
-NF == 11 {
+NF == 14 {
 	c_type = $2 in alias ? alias[$2] : $2
 	for (i = 1; i <= columns; i++)
 		if ($(i + 2) == 1)
-			add(column[i], $1, c_type, $11)
+			add(column[i], $1, c_type, $14)
 	if ($4 == 1 || $7 == 1)
-		add("wait", $1, c_type, $11)
+		add("wait", $1, c_type, $14)
+	if ($11 == 1 || $13 == 1)
+		add("average", $1, c_type, $14)
 	next
 }
 

@@ -40,13 +40,16 @@ static const enum words_number numbers[CODES] = {FOR_MINMAX_TYPES(NUMBER)};
 #define LOGICS(NAME, TYPE)                                                                                \
 	[SHMEMX_AND][CODE_##NAME] = combine_##NAME##_and, [SHMEMX_OR][CODE_##NAME] = combine_##NAME##_or, \
 	[SHMEMX_XOR][CODE_##NAME] = combine_##NAME##_xor,
-static const size_t sizes[CODES] = {FOR_SUM_TYPES(SIZE)};
-static combine_t *const combines[SHMEMX_XOR + 1][CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(EXTREMES)
-								   FOR_LOGIC_TYPES(LOGICS)};
+/* The sum is what a plan of averages combines with; it divides itself. */
+#define AVERAGES(NAME, TYPE) [SHMEMX_AVG][CODE_##NAME] = combine_##NAME##_sum,
+#define NARROWS(NAME, TYPE) SUMS(NAME, TYPE) EXTREMES(NAME, TYPE) AVERAGES(NAME, TYPE)
+static const size_t sizes[CODES] = {FOR_SUM_TYPES(SIZE) FOR_NARROW_TYPES(SIZE)};
+static combine_t *const combines[SHMEMX_AVG + 1][CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(
+	EXTREMES) FOR_LOGIC_TYPES(LOGICS) FOR_AVG_TYPES(AVERAGES) FOR_NARROW_TYPES(NARROWS)};
 
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
 {
-	if ((unsigned)type >= CODES || (unsigned)operation > SHMEMX_XOR)
+	if ((unsigned)type >= CODES || (unsigned)operation > SHMEMX_AVG)
 		return NULL;
 	*size = sizes[type];
 	return combines[operation][type];

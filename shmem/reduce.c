@@ -58,6 +58,10 @@ static void combine_strip(const struct reduction *r, size_t first, size_t count,
 	_Alignas(64) char sum[STRIP];
 	const struct comms_group *node = r->set->group;
 
+	if (r->narrow) {
+		narrow_combine_strip(r, first, count, takers);
+		return;
+	}
 	comms_copy_large(sum, set_memory_of(r->source, set_pe(r->set, 0)) + first * r->size, count * r->size);
 	for (int i = 1; i < node->size; i++)
 		r->combine(sum, sum, set_memory_of(r->source, set_pe(r->set, i)) + first * r->size, count);
@@ -82,6 +86,15 @@ static void reduce_on_node(const struct reduction *r)
 	set_sync(r->set);
 }
 
+/* The elements of acc from `done` on; acc holds floats if the elements are narrow. */
+static void combine_into_part(const struct reduction *r, char *acc, size_t done, const void *with, size_t count)
+{
+	if (r->narrow)
+		narrow_add(r, (float *)(void *)acc + done, with, count);
+	else
+		r->combine(acc + done * r->size, acc + done * r->size, with, count);
+}
+
 /* acc = acc op what member i has at source, through a window where its memory is not here. */
 static void combine_member(const struct reduction *r, int i, char *acc, const char *source, size_t count, void *window)
 {
@@ -94,14 +107,14 @@ static void combine_member(const struct reduction *r, int i, char *acc, const ch
 	comms_connect(pe);
 	here = comms_reach(source, count * r->size, pe, &peer);
 	if (here) {
-		r->combine(acc, acc, here, count);
+		combine_into_part(r, acc, 0, here, count);
 		return;
 	}
 	for (size_t done = 0, most = WINDOW / r->size; done < count; done += most) {
 		size_t now = count - done < most ? count - done : most;
 
 		comms_get(window, source + done * r->size, now * r->size, pe, r->set->routine);
-		r->combine(acc + done * r->size, acc + done * r->size, window, now);
+		combine_into_part(r, acc, done, window, now);
 	}
 }
 
@@ -113,12 +126,16 @@ static void reduce_by_parts(const struct reduction *r)
 	size_t mine = first_of_part(set, r->count, me) * r->size,
 	       many = first_of_part(set, r->count, me + 1) - first_of_part(set, r->count, me);
 	void *window = malloc(WINDOW);
+	float *sum = r->narrow ? narrow_sum_begin(r, r->dest + mine, many) : NULL;
+	char *acc = sum ? (char *)sum : r->dest + mine;
 
 	if (!window)
 		rte_die(set->routine, "no memory for a buffer of %lu bytes", WINDOW);
 	set_sync(set);
 	for (int i = 1; i < n; i++)
-		combine_member(r, (me + i) % n, r->dest + mine, r->dest + mine, many, window);
+		combine_member(r, (me + i) % n, acc, r->dest + mine, many, window);
+	if (sum)
+		narrow_sum_end(r, r->dest + mine, sum, many);
 	set_sync(set);
 	for (int i = 1; i < n; i++) {
 		int from = (me + i) % n;
@@ -182,8 +199,10 @@ static void reduce_along_rings(const struct reduction *r)
 	});
 }
 
-static void reduce_in_place(const struct reduction *r)
+static void reduce_in_place(struct reduction *r)
 {
+	if (r->narrow && (r->by_rings || r->trees.tree_choice.trees > 0))
+		narrow_divide_first(r);
 	if (r->by_rings) {
 		reduce_along_rings(r);
 		return;
@@ -204,12 +223,18 @@ static void reduce_by_levels(const struct reduction *r)
 	struct set leaders = set_of_leaders(r->set), node = *r->set, leader = *r->set;
 	struct comms_group private = {.size = 1, .members = levels->node.members, .on_node = true, .prepared = true};
 	struct reduction on_node = *r, among = *r;
+	struct reduce_narrow of_nodes;
 
 	node.group = &levels->node;
 	leader.group = &private;
 	on_node.set = &node;
 	among.set = &leaders;
 	among.source = r->dest;
+	if (r->narrow) {
+		of_nodes = *r->narrow;
+		of_nodes.divisor = 1; /* the nodes have divided */
+		among.narrow = &of_nodes;
+	}
 	comms_node_barrier(r->set->group);
 	combine_my_part(&on_node, &leader);
 	comms_node_barrier(r->set->group);
@@ -315,6 +340,33 @@ static void agree_on_torus_method(struct reduction *r)
 	r->set->team->torus_collectives += (bytes + most - 1) / most;
 }
 
+static void reduce_some(struct reduction *r)
+{
+	const struct set *set = r->set;
+	size_t bytes = r->count * r->size;
+
+	set_note(set, r->dest, bytes, r->source, bytes);
+	set_check_agreement(set, "the number of elements", (long)r->count, NULL, 0, r->dest);
+	if (r->count == 0)
+		return;
+	comms_check_symmetric(r->dest, bytes, "dest", set->routine);
+	set_check_overlap(set, (struct set_span){r->dest, bytes}, (struct set_span){r->source, bytes}, true);
+	comms_group_prepare(set->group);
+	agree_on_torus_method(r);
+	if (!r->by_rings && r->trees.tree_choice.trees == 0 && set->team && uses_doubling(set->group, bytes)) {
+		if (r->narrow)
+			narrow_reduce_small(r);
+		else
+			reduce_small(r);
+	} else if (set->team && set->group->on_node && shared_here(r->dest, r->source)) {
+		reduce_on_node(r);
+	} else if (set->team && set->group->levels && shared_here(r->dest, r->source)) {
+		reduce_by_levels(r);
+	} else {
+		reduce_in_place(r);
+	}
+}
+
 void set_reduce(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine)
 {
 	struct reduction r = {
@@ -327,22 +379,24 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 		.by_network = reduce_algorithm == AUTO,
 	};
 
-	set_note(set, dest, count * size, source, count * size);
-	set_check_agreement(set, "the number of elements", (long)count, NULL, 0, dest);
-	if (count == 0)
-		return;
-	comms_check_symmetric(dest, count * size, "dest", set->routine);
-	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
-	comms_group_prepare(set->group);
-	agree_on_torus_method(&r);
-	if (!r.by_rings && r.trees.tree_choice.trees == 0 && set->team && uses_doubling(set->group, count * size))
-		reduce_small(&r);
-	else if (set->team && set->group->on_node && shared_here(dest, source))
-		reduce_on_node(&r);
-	else if (set->team && set->group->levels && shared_here(dest, source))
-		reduce_by_levels(&r);
-	else
-		reduce_in_place(&r);
+	reduce_some(&r);
+}
+
+void set_reduce_narrow(const struct set *set, void *dest, const void *source, size_t count,
+		       const struct reduce_narrow *narrow)
+{
+	struct reduction r = {
+		.set = set,
+		.dest = dest,
+		.source = source,
+		.count = count,
+		.size = sizeof(uint16_t),
+		.combine = narrow->combine,
+		.narrow = narrow,
+		.by_network = reduce_algorithm == AUTO,
+	};
+
+	reduce_some(&r);
 }
 
 static void reduce_words(const struct set *set, uint64_t *words, size_t count, shmemx_op_t operation)

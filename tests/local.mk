@@ -61,6 +61,7 @@ API_TESTS = \
 	tests/api/rdma \
 	tests/api/rdma_threads \
 	tests/api/ptr \
+	tests/api/numbers \
 	tests/api/reduce \
 	tests/api/reinit \
 	tests/api/remap \
@@ -137,18 +138,19 @@ tests_cluster_torus_times_SOURCES = tests/cluster/torus_times.c tests/cluster/to
 tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
 tests/api/no_lock.$(OBJEXT): AM_CPPFLAGS += $(UCX_CFLAGS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
+tests_api_numbers_LDADD = libtorushmem.la -lm
 tests_unit_block_table_SOURCES = tests/unit/block_table.c shmem/block_table.c shmem/block_table.h shmem/blocks.c shmem/blocks.h
 tests_unit_block_table_LDADD =
 tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_categories_SOURCES = tests/unit/categories.c comms/observe/categories.c comms/observe/counters.h
 tests_unit_categories_LDADD =
-# The routines that shmemx.h declares. tests/conformance/check-api finds them in the same
-# way, and compares them with what the library exports; so a declaration that is written in
-# another way does not go unseen.
-tests/unit/extensions.def: $(srcdir)/include/shmemx.h
+# The routines that shmemx.h and shmemx_typed.h declare. tests/conformance/check-api finds them in the same way, and compares them with what the
+# library exports; so a declaration that is written in another way does not go unseen.
+tests/unit/extensions.def: $(srcdir)/include/shmemx.h include/shmemx_typed.h
 	@$(MKDIR_P) $(@D)
-	$(AM_V_GEN)sed -n 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/EXTENSION(\1)/p' $(srcdir)/include/shmemx.h >$@.new && mv $@.new $@
+	$(AM_V_GEN)sed -n -e '/^SHMEMX_OVERLOAD/d' -e 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/EXTENSION(\1)/p' \
+		$(srcdir)/include/shmemx.h include/shmemx_typed.h >$@.new && mv $@.new $@
 tests/unit/categories.$(OBJEXT): tests/unit/extensions.def
 CLEANFILES += tests/unit/extensions.def
 tests_unit_greeting_SOURCES = tests/unit/greeting.c comms/net/greeting.c \

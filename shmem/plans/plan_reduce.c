@@ -15,6 +15,8 @@
  */
 #include "plans.h"
 
+#include "shmem/numbers/divide.h"
+
 #define STRIP (64UL << 10)  /* bytes combined at a time */
 #define AT_ONCE_UP_TO 16384 /* bytes that are too few for a chain */
 #define CHAIN_SEGMENT (64UL << 10)
@@ -289,6 +291,8 @@ static bool make_reduction(struct maker *m, const struct plan_order *order)
 			      .count = order->count};
 	size_t staging = 0;
 
+	if (order->op == SHMEMX_AVG && narrow_of_type((shmemx_type_t)order->type))
+		r.source = r.dest; /* where a start puts what it has divided */
 	r.combine = set_combine((shmemx_op_t)order->op, (shmemx_type_t)order->type, &r.size);
 	r.first = plan_first(&r.nodes, r.root);
 	if (m->bytes > 0 && r.nodes.count > 1) {

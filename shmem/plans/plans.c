@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shmem/blocks.h"
+#include "shmem/numbers/divide.h"
 #include "comms/wait/wait.h"
 #include "comms/observe/counters.h"
 #include "rte/text/text.h"
@@ -217,8 +218,36 @@ static bool is_under_way(struct shmemx_plan *plan)
 	return is_started(plan) && !comms_list_is_over(&plan->list);
 }
 
+/*
+ * An average is a sum. Floats are divided at the end, when this PE's dest is its own again; 16-bit
+ * numbers before they travel, so that no sum exceeds them.
+ */
+static struct numbers numbers_of(const struct plan_order *order)
+{
+	return (struct numbers){(shmemx_type_t)order->type, order->count};
+}
+
+static void divide_before(const struct shmemx_plan *plan)
+{
+	const struct plan_order *order = &plan->order;
+
+	if (narrow_of_type((shmemx_type_t)order->type))
+		numbers_divide(numbers_of(order), order->dest, order->source, plan->team->group.size);
+}
+
+static void divide_after(const struct shmemx_plan *plan)
+{
+	const struct plan_order *order = &plan->order;
+	const struct comms_group *group = &plan->team->group;
+
+	if (!narrow_of_type((shmemx_type_t)order->type) && (order->root < 0 || order->root == group->me))
+		numbers_divide(numbers_of(order), order->dest, order->dest, group->size);
+}
+
 static void end_run(struct shmemx_plan *plan)
 {
+	if (COMMS_UNLIKELY(plan->order.op == SHMEMX_AVG))
+		divide_after(plan);
 	atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_release);
 }
 
@@ -242,6 +271,8 @@ API void shmemx_plan_start(shmemx_plan_t plan)
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
 	begin_run(p, __func__);
+	if (COMMS_UNLIKELY(p->order.op == SHMEMX_AVG))
+		divide_before(p);
 	comms_list_start(&p->list);
 }
 

@@ -9,6 +9,8 @@
 #include "tests/lib/check.h"
 #include "tests/lib/boxes.h"
 
+#include <shmemx.h>
+
 #define LARGEST (900000UL + 16)
 
 static const char *const algorithms[] = {"torus-both", "torus-up", "torus"};
@@ -47,6 +49,35 @@ TYPED(int, int)
 TYPED(double, double)
 TYPED(longdouble, long double)
 
+/* 16-bit numbers. What is averaged is a multiple of the number of PEs, so no division rounds. */
+#define NARROW(NAME, TYPE)                                                                                          \
+	static void add_##NAME(size_t count, bool in_place, bool average, uint64_t seed)                            \
+	{                                                                                                           \
+		TYPE *out = (TYPE *)dest, *in = in_place ? out : (TYPE *)source;                                    \
+		float value;                                                                                        \
+                                                                                                                    \
+		NOTE("%s, %zu elements of " #NAME "%s", getenv("SHMEM_TORUS"), count, in_place ? " in place" : ""); \
+		for (size_t k = 0; k < count; k++) {                                                                \
+			value = (float)(brought(me, k, seed) * (average ? npes : 1));                               \
+			shmemx_##NAME##_from_float(&in[k], &value, 1);                                              \
+		}                                                                                                   \
+		shmem_sync_all();                                                                                   \
+		if (average)                                                                                        \
+			shmemx_##NAME##_avg_reduce(SHMEM_TEAM_WORLD, out, in, count);                               \
+		else                                                                                                \
+			shmemx_##NAME##_sum_reduce(SHMEM_TEAM_WORLD, out, in, count);                               \
+		for (size_t k = 0; k < count; k++) {                                                                \
+			long sum = 0;                                                                               \
+                                                                                                                    \
+			for (int i = 0; i < npes; i++)                                                              \
+				sum += brought(i, k, seed);                                                         \
+			shmemx_##NAME##_to_float(&value, &out[k], 1);                                               \
+			CHECK_EQUAL(value, (float)sum);                                                             \
+		}                                                                                                   \
+	}
+NARROW(half, shmemx_half_t)
+NARROW(bfloat16, shmemx_bfloat16_t)
+
 static void reduce_in_a_row(uint64_t seed)
 {
 	static const size_t counts[] = {1, 3, 1025, 20001};
@@ -58,6 +89,11 @@ static void reduce_in_a_row(uint64_t seed)
 		sum_double(counts[i], i % 2, seed++);
 		sum_longdouble(counts[i], i % 2 == 0, seed++);
 	}
+	add_half(3, false, true, seed++);
+	add_half(20001, true, false, seed++);
+	add_half(20001, false, true, seed++);
+	add_bfloat16(20001, true, true, seed++);
+	add_bfloat16(20001, false, false, seed++);
 	sum_longdouble(LARGEST / sizeof(long double), false, seed++);
 	sum_char(LARGEST, true, seed++);
 }

@@ -13,7 +13,8 @@ setup_file()
 	export LIST="$HERE/openshmem-1.6.tsv" INCLUDE="$BATS_FILE_TMPDIR/include" LIBRARY="$TOP_BUILDDIR/.libs/libtorushmem.so"
 	# The headers as they are installed: generated ones and others in one folder.
 	mkdir -p "$INCLUDE/mpp"
-	cp "$TOP/include/shmemx.h" "$TOP_BUILDDIR/include/shmem.h" "$TOP_BUILDDIR/include/pshmem.h" "$TOP_BUILDDIR/include/shmemx_inline.h" "$INCLUDE"
+	cp "$TOP/include/shmemx.h" "$TOP_BUILDDIR/include/shmem.h" "$TOP_BUILDDIR/include/pshmem.h" "$TOP_BUILDDIR/include/shmemx_inline.h" \
+		"$TOP_BUILDDIR/include/shmemx_typed.h" "$INCLUDE"
 	cp "$TOP/include/mpp/"*.h "$INCLUDE/mpp"
 	sh "$HERE/make-profiler" >"$BATS_FILE_TMPDIR/profiler.c"
 	export PROFILER="$BATS_FILE_TMPDIR/profiler"

@@ -44,6 +44,15 @@ setup()
 	done
 }
 
+@test "16-bit numbers and averages, in every standard" {
+	for standard in c++11 c++20; do
+		compilers $standard | while read -r with; do
+			compile "$with" "$TOP/tests/tools/progs/numbers.cc" -o numbers
+			runs_by_standard $standard numbers 'numbers: right'
+		done
+	done
+}
+
 @test "the program of the first test calls every name of the table" {
 	sed -n 's/^\([a-z_]*\) .*/\1/p' "$TOP/include/generics.def" >names
 	[ "$(wc -l <names)" -gt 60 ]

@@ -102,7 +102,7 @@ PE 2 got 1" ]
 
 @test "programs, headers, libraries and packages are there" {
 	for file in bin/oshcc bin/oshcxx bin/oshc++ bin/oshrun bin/oshinfo bin/oshmem_info bin/osh_info bin/torusplan \
-		include/shmem.h include/shmemx.h include/pshmem.h include/shmemx_inline.h include/shmemx_binding.h include/mpp/shmem.h include/mpp/shmemx.h \
+		include/shmem.h include/shmemx.h include/pshmem.h include/shmemx_inline.h include/shmemx_typed.h include/shmemx_binding.h include/mpp/shmem.h include/mpp/shmemx.h \
 		include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp share/man/man3/shmem.hpp.3 \
 		"$lib/libtorushmem.so" "$lib/pkgconfig/torushmem.pc" "$lib/pkgconfig/openshmem.pc" \
 		"$lib/cmake/OpenSHMEM/OpenSHMEMConfig.cmake" share/aclocal/ax_openshmem.m4; do

@@ -18,7 +18,8 @@ setup_file()
 	# What the headers declare.
 	{
 		sed -n -e '/^template/d' -e 's/^[A-Za-z].*[ *]\([a-z_0-9]*\)(.*);$/\1/p' "$TOP_BUILDDIR/include/shmem.h" | grep -v no_routine_for_this_type
-		sed -n 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/\1/p' "$TOP/include/shmemx.h"
+		sed -n -e '/^SHMEMX_OVERLOAD/d' -e 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/\1/p' "$TOP/include/shmemx.h" \
+			"$TOP_BUILDDIR/include/shmemx_typed.h"
 	} | sort -u >"$BATS_FILE_TMPDIR/routines"
 	# Pages that are more than a reference to another: all of section 3,
 	# and those of docs/man/man3.
@@ -118,6 +119,7 @@ shmem_broadcast32 deprecated active
 shmalloc symmetric deprecated
 shmemx_exchange halo
 shmemx_plan_start nonblocking collectives
+shmemx_half_sum_reduce 16-bit floating-point
 shmem_check mistakes
 torushmem overview
 softofu Tofu software
@@ -127,7 +129,7 @@ END
 
 @test "man torushmem, shmem, softofu, softofu-replay and the like" {
 	command -v man >/dev/null || skip "no man here"
-	names='torushmem shmem openshmem oshmem shmem_check shmemx_exchange shmemx_plan shmemx_grid shmemx_rdma shmemx_stats'
+	names='torushmem shmem openshmem oshmem shmem_check shmemx_exchange shmemx_plan shmemx_grid shmemx_rdma shmemx_reduce shmemx_stats'
 	! grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" || names="$names softofu softofu-replay"
 	man -M "$MAN" SHMEM_CHECK | grep -q '^NAME'
 	for name in $names; do

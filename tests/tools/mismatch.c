@@ -49,6 +49,8 @@ CALL(fcollect, shmem_long_fcollect(WORLD, dest, source, 2 + how.more))
 CALL(alltoall, shmem_long_alltoall(WORLD, dest, source, 2 + how.more))
 CALL(alltoalls, shmem_long_alltoalls(WORLD, dest, source, 1, 1, 2 + how.more))
 CALL(reduce, shmem_long_sum_reduce(WORLD, dest, source, 2 + how.more))
+CALL(half, shmemx_half_sum_reduce(WORLD, (shmemx_half_t *)dest, (shmemx_half_t *)source, 2 + how.more))
+CALL(average, shmemx_double_avg_reduce(WORLD, (double *)dest, (double *)source, 2 + how.more))
 CALL(inscan, shmem_long_sum_inscan(WORLD, dest, source, 2 + how.more))
 CALL(exscan, shmem_long_sum_exscan(WORLD, dest, source, 2 + how.more))
 CALL(old_broadcast, shmem_broadcast64(dest, source, 2 + how.more, how.root, 0, 0, n, psync))
@@ -134,6 +136,8 @@ static const struct call {
 	{"alltoall", "shmem_long_alltoall", SIZE | ORDER, alltoall, nothing},
 	{"alltoalls", "shmem_long_alltoalls", SIZE | ORDER, alltoalls, nothing},
 	{"reduce", "shmem_long_sum_reduce", SIZE | ORDER, reduce, nothing},
+	{"half", "shmemx_half_sum_reduce", SIZE | ORDER, half, nothing},
+	{"average", "shmemx_double_avg_reduce", SIZE | ORDER, average, nothing},
 	{"inscan", "shmem_long_sum_inscan", SIZE | ORDER, inscan, nothing},
 	{"exscan", "shmem_long_sum_exscan", SIZE | ORDER, exscan, nothing},
 	{"old_broadcast", "shmem_broadcast64", SIZE | ROOT | ORDER, old_broadcast, nothing},

@@ -29,11 +29,27 @@ static const char *const without[] = {"init",	  "finalize", "exit",  "my_pe",	  
  * a new routine is in neither list until somebody has decided.
  */
 static const char *const extensions_without[] = {
-	"shmemx_torus_shape", "shmemx_torus_coordinates", "shmemx_torus_hops",	  "shmemx_torus_source",
-	"shmemx_grid_sizes",  "shmemx_grid_coordinates",  "shmemx_grid_pe",	  "shmemx_grid_neighbour",
-	"shmemx_grid_shift",  "shmemx_grid_report",	  "shmemx_stats_enabled", "shmemx_stats_count",
-	"shmemx_stats_name",  "shmemx_stats_read",	  "shmemx_stats_reset",	  "shmemx_pack",
+	"shmemx_torus_shape",
+	"shmemx_torus_coordinates",
+	"shmemx_torus_hops",
+	"shmemx_torus_source",
+	"shmemx_grid_sizes",
+	"shmemx_grid_coordinates",
+	"shmemx_grid_pe",
+	"shmemx_grid_neighbour",
+	"shmemx_grid_shift",
+	"shmemx_grid_report",
+	"shmemx_stats_enabled",
+	"shmemx_stats_count",
+	"shmemx_stats_name",
+	"shmemx_stats_read",
+	"shmemx_stats_reset",
+	"shmemx_pack",
 	"shmemx_unpack",
+	"shmemx_half_from_float",
+	"shmemx_half_to_float",
+	"shmemx_bfloat16_from_float",
+	"shmemx_bfloat16_to_float",
 };
 
 static bool is_extension_without(const char *name)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reductions of shmemx.h: averages, and those of 16-bit numbers. An average is a sum that each PE
+ * divides in its own dest, when nobody else writes there any more.
+ */
+#include "shmem/operators.h"
+#include "shmem/reduce.h"
+
+#define AVERAGE(NAME, TYPE)                                                                                   \
+	API int shmemx_##NAME##_avg_reduce(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce) \
+	{                                                                                                     \
+		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                   \
+		struct set set = set_of_team(team, __func__);                                                 \
+		set_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_sum);                  \
+		for (size_t i = 0; i < nreduce; i++)                                                          \
+			dest[i] /= (TYPE)set.group->size;                                                     \
+		return 0;                                                                                     \
+	}
+FOR_AVG_TYPES(AVERAGE)
+
+#define REDUCE(NAME, TYPE, OP, CALL)                                                                             \
+	API int shmemx_##NAME##_##OP##_reduce(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce) \
+	{                                                                                                        \
+		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                      \
+		struct set set = set_of_team(team, __func__);                                                    \
+		CALL;                                                                                            \
+		return 0;                                                                                        \
+	}
+#define ADDED(NAME, OP, WIDE, DIVISOR)                 \
+	set_reduce_narrow(&set, dest, source, nreduce, \
+			  &(struct reduce_narrow){&narrow_##NAME, combine_##NAME##_##OP, WIDE, DIVISOR})
+#define COMPARED(NAME, TYPE, OP) set_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_##OP)
+#define NARROW(NAME, TYPE)                                                            \
+	REDUCE(NAME, TYPE, sum, ADDED(NAME, sum, combine_float_sum, 1))               \
+	REDUCE(NAME, TYPE, prod, ADDED(NAME, prod, combine_float_prod, 1))            \
+	REDUCE(NAME, TYPE, avg, ADDED(NAME, sum, combine_float_sum, set.group->size)) \
+	REDUCE(NAME, TYPE, min, COMPARED(NAME, TYPE, min))                            \
+	REDUCE(NAME, TYPE, max, COMPARED(NAME, TYPE, max))
+FOR_NARROW_TYPES(NARROW)

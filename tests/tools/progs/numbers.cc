@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// 16-bit numbers and averages by type-generic names, and plans of them, whose type comes from the pointers.
+#include <shmemx.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+static void store(shmemx_half_t *to, const float *from) { shmemx_half_from_float(to, from, 2); }
+static void store(shmemx_bfloat16_t *to, const float *from) { shmemx_bfloat16_from_float(to, from, 2); }
+template <typename T> static void store(T *to, const float *from) { to[0] = from[0], to[1] = from[1]; }
+static void load(float *to, const shmemx_half_t *from) { shmemx_half_to_float(to, from, 2); }
+static void load(float *to, const shmemx_bfloat16_t *from) { shmemx_bfloat16_to_float(to, from, 2); }
+template <typename T> static void load(float *to, const T *from) { to[0] = float(from[0]), to[1] = float(from[1]); }
+
+template <typename T> static void check(const T *to, float expect, const char *what)
+{
+	float got[2];
+
+	load(got, to);
+	if (got[0] != expect || got[1] != expect) {
+		std::fprintf(stderr, "wrong: %s of %d bytes: %g, not %g\n", what, static_cast<int>(sizeof(T)), double(got[0]), double(expect));
+		shmem_global_exit(1);
+	}
+	shmem_barrier_all();
+}
+
+template <typename T> static void average(T *to, T *from)
+{
+	const float mine[] = {2.0F * float(shmem_my_pe()), 2.0F * float(shmem_my_pe())};
+	const float mean = float(shmem_n_pes() - 1);
+	shmemx_plan_t plan;
+
+	store(from, mine);
+	shmemx_avg_reduce(SHMEM_TEAM_WORLD, to, from, 2);
+	check(to, mean, "avg");
+	if (shmemx_allreduce_init(SHMEM_TEAM_WORLD, to, from, 2, SHMEMX_AVG, SHMEMX_PLAN_AUTO, &plan))
+		shmem_global_exit(2);
+	shmemx_plan_start(plan);
+	shmemx_plan_wait(plan);
+	check(to, mean, "plan");
+	shmemx_plan_free(plan);
+}
+
+template <typename T> static void narrow()
+{
+	static T to[2], from[2];
+
+	average(to, from);
+	shmemx_sum_reduce(SHMEM_TEAM_WORLD, to, from, 2);
+	check(to, float(shmem_n_pes() * (shmem_n_pes() - 1)), "sum");
+	shmemx_prod_reduce(SHMEM_TEAM_WORLD, to, from, 2);
+	check(to, 0, "prod");
+	shmemx_min_reduce(SHMEM_TEAM_WORLD, to, from, 2);
+	check(to, 0, "min");
+	shmemx_max_reduce(SHMEM_TEAM_WORLD, to, from, 2);
+	check(to, 2 * float(shmem_n_pes() - 1), "max");
+}
+
+template <typename T> static void plain()
+{
+	static T to[2], from[2];
+
+	average(to, from);
+}
+
+int main()
+{
+	shmem_init();
+	narrow<shmemx_half_t>();
+	narrow<shmemx_bfloat16_t>();
+	plain<float>();
+	plain<double>();
+	plain<long double>();
+	if (shmem_my_pe() == 0)
+		std::puts("numbers: right");
+	shmem_finalize();
+}
