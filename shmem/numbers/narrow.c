@@ -2,10 +2,16 @@
 /* 16-bit floating-point numbers: conversion, and what combines two elements of a reduction. */
 #include "narrow.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "shmem/operators.h"
+
+/* The loops below are made for vectors, for which GCC has to be asked. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
 
 #define SIGN 0x80000000U
 #define INFINITE 0x7f800000U /* the bits of a float */
@@ -28,24 +34,31 @@ static inline float float_of(uint32_t bits)
 	return value;
 }
 
+/* Without a branch, which would keep a loop from using vectors. */
+static inline uint32_t choose(bool first, uint32_t a, uint32_t b)
+{
+	uint32_t mask = 0 - (uint32_t)first;
+
+	return (a & mask) | (b & ~mask);
+}
+
 /* --- IEEE half: 1 bit of sign, 5 of exponent with bias 15, 10 of fraction --- */
 
 #define EXPONENT (0x7c00U << 13)	  /* of a half, in its place in a float */
 #define REBIAS ((127U - 15U) << 23)	  /* from the exponent of a half to that of a float */
 #define LEAST_NORMAL ((127U - 14U) << 23) /* the bits of 2^-14 as a float */
-#define BEYOND ((127U + 16U) << 23)	  /* of 2^16, twice the greatest power of two that is a half */
+#define BEYOND ((127U + 16U) << 23)	  /* the bits of 2^16, which is no half */
 
+/* Below the normal numbers, 2^-14 * 0.fraction is 2^-14 * 1.fraction less 2^-14. */
 static inline float widen_half(uint16_t half)
 {
 	uint32_t sign = (uint32_t)(half & 0x8000) << 16, bits = (uint32_t)(half & 0x7fff) << 13;
-	uint32_t exponent = bits & EXPONENT;
+	uint32_t normal = bits + REBIAS;
+	uint32_t below = bits_of(float_of(normal + (1U << 23)) - float_of(LEAST_NORMAL));
+	uint32_t beyond = normal + REBIAS; /* all bits of the exponent are set in a float, too */
+	uint32_t number = choose(bits >= EXPONENT, beyond, choose(bits < 1U << 23, below, normal));
 
-	bits += REBIAS;
-	if (exponent == EXPONENT)
-		bits += REBIAS; /* infinities and NaNs have all bits of the exponent set in a float, too */
-	if (exponent == 0)	/* 2^-14 * 0.fraction is 2^-14 * 1.fraction less 2^-14 */
-		bits = bits_of(float_of(bits + (1U << 23)) - float_of(LEAST_NORMAL));
-	return float_of(bits | sign);
+	return float_of(number | sign);
 }
 
 /*
@@ -56,15 +69,13 @@ static inline float widen_half(uint16_t half)
 static inline uint16_t round_half(float value)
 {
 	uint32_t bits = bits_of(value), sign = (bits & SIGN) >> 16;
+	uint32_t normal, below, number;
 
 	bits &= ~SIGN;
-	if (bits > INFINITE)
-		return NO_HALF;
-	if (bits >= BEYOND)
-		return (uint16_t)(sign | 0x7c00);
-	if (bits < LEAST_NORMAL)
-		return (uint16_t)(sign | (bits_of(float_of(bits) + 0.5F) - bits_of(0.5F)));
-	return (uint16_t)(sign | ((bits - REBIAS + 0xfff + (bits >> 13 & 1)) >> 13));
+	normal = (bits - REBIAS + 0xfff + (bits >> 13 & 1)) >> 13;
+	below = bits_of(float_of(bits) + 0.5F) - bits_of(0.5F);
+	number = choose(bits < LEAST_NORMAL, below, choose(bits < BEYOND, normal, 0x7c00));
+	return (uint16_t)choose(bits > INFINITE, NO_HALF, sign | number);
 }
 
 /* --- bfloat16: the sign, the exponent and the first 7 bits of the fraction of a float --- */
@@ -76,11 +87,9 @@ static inline float widen_bfloat16(uint16_t number)
 
 static inline uint16_t round_bfloat16(float value)
 {
-	uint32_t bits = bits_of(value);
+	uint32_t bits = bits_of(value), number = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 
-	if ((bits & ~SIGN) > INFINITE)
-		return NO_BFLOAT16;
-	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+	return (uint16_t)choose((bits & ~SIGN) > INFINITE, NO_BFLOAT16, number);
 }
 
 /* --- The same for arrays, and the operations --- */

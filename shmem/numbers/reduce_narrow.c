@@ -5,7 +5,8 @@
  *
  * - small reductions travel as floats from beginning to end;
  * - on a node, the part that a member combines is a strip of floats;
- * - between nodes, each member gets the others' 16-bit numbers for its part, and adds them in floats.
+ * - between nodes, each member gets the others' 16-bit numbers for its part, and adds them in
+ *   floats.
  *
  * Partial results that go from node to node are 16-bit numbers: the sums of nodes with several PEs,
  * and, along the trees and rings of a torus, the sums so far. They take half the time of floats on

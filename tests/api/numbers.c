@@ -14,7 +14,10 @@
 
 /* --- Conversion --- */
 
-/* A format by its numbers: bits of a fraction, the exponent of the last place of the least numbers, and the greatest. */
+/*
+ * A format by its numbers: bits of a fraction, the exponent of the last place of the least numbers,
+ * and the greatest number.
+ */
 struct format {
 	int digits, least;
 	double greatest;
@@ -116,7 +119,8 @@ static const shmemx_op_t plan_operations[] = {SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MI
 
 /*
  * What PE pe has in element i: such that all results are numbers of the type, in whatever order and
- * with whatever rounding on the way they come about. What is averaged is a multiple of the number of PEs.
+ * with whatever rounding on the way they come about. What is averaged is a multiple of the number
+ * of PEs.
  */
 static double element(enum operation operation, int pe, size_t i)
 {
@@ -147,7 +151,7 @@ static double expected(enum operation operation, size_t i)
 	return operation == AVG ? result / npes : result;
 }
 
-/* A type with all that the checks below need: its reductions by operation, NULL where it has none. */
+/* A type with what the checks below need: its reductions by operation, NULL where it has none. */
 struct type {
 	const char *name;
 	shmemx_type_t code;
