@@ -21,7 +21,8 @@ libtorushmem_la_SOURCES += comms/observe/cables.c comms/observe/cables.h \
 libtorushmem_la_SOURCES += comms/ops/buffers.c comms/ops/buffers.h comms/ops/calls.c \
 	comms/ops/carry.c comms/ops/carry.h comms/ops/completion_numbers.c comms/ops/completion_numbers.h \
 	comms/ops/fault.c comms/ops/fault.h comms/ops/notify.c comms/ops/notify.h comms/ops/ops.c \
-	comms/ops/ops.h comms/ops/reorder.c comms/ops/reorder.h comms/ops/target.c comms/ops/target.h
+	comms/ops/ops.h comms/ops/reorder.c comms/ops/reorder.h comms/ops/target.c comms/ops/target.h \
+	comms/ops/update.c comms/ops/update.h
 # wait: spinning, sleeping, waking; events; hang reports.
 libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms/wait/deadlock.c \
 	comms/wait/deadlock.h comms/wait/hang.c comms/wait/hang.h comms/wait/hang_report.c \

@@ -47,6 +47,7 @@ dist_man3_MANS = docs/man/shmem.hpp.3
 # Manual pages of the routines: one for each text or page of docs/man/man3, and for every other
 # routine one that refers to it.
 man3_texts = \
+	docs/man/man3/shmemx_atomic.3 \
 	docs/man/man3/shmemx_exchange.3 \
 	docs/man/man3/shmemx_grid.3 \
 	docs/man/man3/shmemx_inline.3 \
@@ -89,7 +90,7 @@ noinst_DATA += docs/man/man3.stamp
 EXTRA_DIST += docs/protocols/cables.md docs/protocols/deadlock.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/ring-schedule.md docs/protocols/trees.md docs/simulations.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh docs/man/man3.awk docs/man/extension.awk docs/man/wrap.awk $(man3_texts) docs/protocols/plans.md
 CLEANFILES += docs/man/man3.stamp docs/man/fortran.synopsis
 
-docs/man/man3.stamp: docs/man/make-man3.sh docs/man/man3.awk docs/man/extension.awk docs/man/wrap.awk $(man3_texts) tests/conformance/openshmem-1.6.tsv tests/conformance/additions.tsv include/shmem.h $(fortran_sources)
+docs/man/man3.stamp: docs/man/make-man3.sh docs/man/man3.awk docs/man/extension.awk docs/man/wrap.awk $(man3_texts) tests/conformance/openshmem-1.6.tsv tests/conformance/additions.tsv include/shmem.h include/shmemx_typed.h $(fortran_sources)
 	$(AM_V_GEN)rm -rf docs/man/man3-pages && $(MKDIR_P) docs/man && \
 		$(MAKE_FORTRAN) synopsis "$(VERSION)" >docs/man/fortran.synopsis && \
 		AWK='$(AWK)' $(SHELL) $(top_srcdir)/docs/man/make-man3.sh $(top_srcdir)/tests/conformance \

@@ -251,4 +251,38 @@
 #define AVERAGE_SHMEMX_LONGDOUBLE shmemx_longdouble_avg_reduce
 #define BODY_avg_reduce(SYMBOL, ROUTINE, CODE) PIECEWISE(SYMBOL, ROUTINE, AVERAGE_##CODE)
 
+/* Atomics; the symbol that ends in _ctx takes a context. */
+#define CALL_FETCHING(SYMBOL, TYPE, NAME, OP)                                  \
+	API TYPE SYMBOL(TYPE *dest, TYPE value, int pe)                        \
+	{                                                                      \
+		return shmemx_##NAME##_atomic_##OP(dest, value, pe);           \
+	}                                                                      \
+	API TYPE SYMBOL##_ctx(shmem_ctx_t ctx, TYPE *dest, TYPE value, int pe) \
+	{                                                                      \
+		return shmemx_ctx_##NAME##_atomic_##OP(ctx, dest, value, pe);  \
+	}
+#define CALL_POSTING(SYMBOL, TYPE, NAME, OP)                                   \
+	API void SYMBOL(TYPE *dest, TYPE value, int pe)                        \
+	{                                                                      \
+		shmemx_##NAME##_atomic_##OP(dest, value, pe);                  \
+	}                                                                      \
+	API void SYMBOL##_ctx(shmem_ctx_t ctx, TYPE *dest, TYPE value, int pe) \
+	{                                                                      \
+		shmemx_ctx_##NAME##_atomic_##OP(ctx, dest, value, pe);         \
+	}
+#define FETCHING_SHMEMX_FLOAT(SYMBOL, OP) CALL_FETCHING(SYMBOL, float, float, OP)
+#define FETCHING_SHMEMX_DOUBLE(SYMBOL, OP) CALL_FETCHING(SYMBOL, double, double, OP)
+#define FETCHING_SHMEMX_INT32(SYMBOL, OP) CALL_FETCHING(SYMBOL, int32_t, int32, OP)
+#define FETCHING_SHMEMX_INT64(SYMBOL, OP) CALL_FETCHING(SYMBOL, int64_t, int64, OP)
+#define POSTING_SHMEMX_FLOAT(SYMBOL, OP) CALL_POSTING(SYMBOL, float, float, OP)
+#define POSTING_SHMEMX_DOUBLE(SYMBOL, OP) CALL_POSTING(SYMBOL, double, double, OP)
+#define POSTING_SHMEMX_INT32(SYMBOL, OP) CALL_POSTING(SYMBOL, int32_t, int32, OP)
+#define POSTING_SHMEMX_INT64(SYMBOL, OP) CALL_POSTING(SYMBOL, int64_t, int64, OP)
+#define BODY_atomic_fetch_add(SYMBOL, ROUTINE, CODE) FETCHING_##CODE(SYMBOL, fetch_add)
+#define BODY_atomic_add(SYMBOL, ROUTINE, CODE) POSTING_##CODE(SYMBOL, add)
+#define BODY_atomic_fetch_min(SYMBOL, ROUTINE, CODE) FETCHING_##CODE(SYMBOL, fetch_min)
+#define BODY_atomic_min(SYMBOL, ROUTINE, CODE) POSTING_##CODE(SYMBOL, min)
+#define BODY_atomic_fetch_max(SYMBOL, ROUTINE, CODE) FETCHING_##CODE(SYMBOL, fetch_max)
+#define BODY_atomic_max(SYMBOL, ROUTINE, CODE) POSTING_##CODE(SYMBOL, max)
+
 #endif

@@ -80,7 +80,7 @@ function emit_own(    t, type, names, short)
 		} else if (want == "c")
 			printf "BODY_%s(torushmemf_%s__%s, \"%s\", %s)\n", short, short, type, own, code[type]
 		else if (want == "rows")
-			print short, "own", own_in, type
+			print (own ~ /^shmemx_/ ? "x_" : "") short, "own", own_in, type
 	}
 	if (want == "f90")
 		print "  end interface"

@@ -148,6 +148,15 @@ typedef enum {
 	SHMEMX_BFLOAT16
 } shmemx_type_t;
 
+/*
+ * Which atomics there are for a type, see shmemx_atomic(3), by the operation that SHMEMX_SUM and so
+ * on name, and how they are carried out.
+ */
+#define SHMEMX_ATOMIC_NONE 0	  /* there is none */
+#define SHMEMX_ATOMIC_LOOP 1	  /* read, then compare-and-swap until nobody came between */
+#define SHMEMX_ATOMIC_OPERATION 2 /* one operation */
+int shmemx_atomic_query(shmemx_type_t type, shmemx_op_t op);
+
 typedef struct {
 	int pe;		      /* the neighbour, by its number in the team */
 	int edge;	      /* the neighbour's number of this edge */

@@ -4,9 +4,7 @@
  * bits of an unsigned word, which also preserves floats. op and width are constants wherever these
  * functions are inlined.
  */
-#include "api.h"
-
-#include <string.h>
+#include "word_bits.h"
 
 /* An atomic, in parts that fit registers: on the node it is never stored to memory. */
 struct amo_kind {
@@ -108,23 +106,6 @@ COMMS_INLINE void amo_fetch_nbi(shmem_ctx_t ctx, void *result, struct amo_target
 	old = amo_here(peer, word, here, kind, values);
 	memcpy(result, &old, kind.width); /* the low half comes first, see below */
 }
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are widened by copying them to the front");
-
-#define DEFINE_BITS(NAME, TYPE)                           \
-	static inline uint64_t bits_of_##NAME(TYPE value) \
-	{                                                 \
-		uint64_t bits = 0;                        \
-		memcpy(&bits, &value, sizeof value);      \
-		return bits;                              \
-	}                                                 \
-	static inline TYPE NAME##_of_bits(uint64_t bits)  \
-	{                                                 \
-		TYPE value;                               \
-		memcpy(&value, &bits, sizeof value);      \
-		return value;                             \
-	}
-FOR_EXT_TYPES(DEFINE_BITS)
 
 /* The bodies: FETCH returns the old value, POST does not, NBI stores it. W is the width. */
 #define KIND(OP, WIDTH) ((struct amo_kind){OP, WIDTH})

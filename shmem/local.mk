@@ -9,15 +9,14 @@ libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/
 	shmem/init.c shmem/inline.c shmem/locks.c shmem/operators.c shmem/operators.h shmem/order.c \
 	shmem/reduce.c shmem/reduce.h shmem/reduce_small.c shmem/reductions.c shmem/removed.c shmem/rma.c \
 	shmem/scan.c shmem/sets.c shmem/signals.c shmem/start_report.c shmem/sync.c shmem/team_handles.c \
-	shmem/teams.c shmem/team_topology.c shmem/torus_faults.c shmem/words.c shmem/words.h
-# What is beyond the standard: a folder for each part of shmemx.h, and observe for
-# SHMEM_STATS and SHMEM_TRACE.
+	shmem/teams.c shmem/team_topology.c shmem/torus_faults.c shmem/word_bits.h shmem/words.c shmem/words.h
+# What is beyond the standard: a folder for each part of shmemx.h, and observe for SHMEM_STATS and SHMEM_TRACE.
 libtorushmem_la_SOURCES += shmem/exchange/exchange.c shmem/exchange/exchange.h \
 	shmem/exchange/exchange_checks.c shmem/exchange/exchange_detours.c shmem/exchange/exchange_make.c \
 	shmem/exchange/exchange_parts.c shmem/exchange/exchange_receive.c
 libtorushmem_la_SOURCES += shmem/grid/grid.c shmem/grid/grid.h shmem/grid/pack.c \
 	shmem/grid/torus.c
-libtorushmem_la_SOURCES += shmem/numbers/averages.c shmem/numbers/divide.c shmem/numbers/divide.h \
+libtorushmem_la_SOURCES += shmem/numbers/atomics.c shmem/numbers/averages.c shmem/numbers/divide.c shmem/numbers/divide.h \
 	shmem/numbers/narrow.c shmem/numbers/narrow.h shmem/numbers/reduce_narrow.c
 libtorushmem_la_SOURCES += shmem/observe/stats.c shmem/observe/trace_clocks.c \
 	shmem/observe/trace_clocks.h shmem/observe/trace_file.c

@@ -24,13 +24,9 @@ FOR_SUM_TYPES(SUM_COMBINE)
 
 FOR_SIGNED_LOGIC(LOGIC_COMBINE)
 
-/* The types of the table by the user's codes. */
-#define CODE(NAME, CODE) CODE_##NAME = SHMEMX_##CODE,
-enum { FOR_CODES(CODE) CODES };
-
 /* Complex numbers have no order, and no row here. */
 #define NUMBER(NAME, TYPE) [CODE_##NAME] = WORDS_NUMBER_OF(TYPE),
-static const enum words_number numbers[CODES] = {FOR_MINMAX_TYPES(NUMBER)};
+static const enum words_number numbers[TYPE_CODES] = {FOR_MINMAX_TYPES(NUMBER)};
 
 #define SIZE(NAME, TYPE) [CODE_##NAME] = sizeof(TYPE),
 #define SUMS(NAME, TYPE) \
@@ -43,13 +39,13 @@ static const enum words_number numbers[CODES] = {FOR_MINMAX_TYPES(NUMBER)};
 /* The sum is what a plan of averages combines with; it divides itself. */
 #define AVERAGES(NAME, TYPE) [SHMEMX_AVG][CODE_##NAME] = combine_##NAME##_sum,
 #define NARROWS(NAME, TYPE) SUMS(NAME, TYPE) EXTREMES(NAME, TYPE) AVERAGES(NAME, TYPE)
-static const size_t sizes[CODES] = {FOR_SUM_TYPES(SIZE) FOR_NARROW_TYPES(SIZE)};
-static combine_t *const combines[SHMEMX_AVG + 1][CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(
+static const size_t sizes[TYPE_CODES] = {FOR_SUM_TYPES(SIZE) FOR_NARROW_TYPES(SIZE)};
+static combine_t *const combines[SHMEMX_AVG + 1][TYPE_CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(
 	EXTREMES) FOR_LOGIC_TYPES(LOGICS) FOR_AVG_TYPES(AVERAGES) FOR_NARROW_TYPES(NARROWS)};
 
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
 {
-	if ((unsigned)type >= CODES || (unsigned)operation > SHMEMX_AVG)
+	if ((unsigned)type >= TYPE_CODES || (unsigned)operation > SHMEMX_AVG)
 		return NULL;
 	*size = sizes[type];
 	return combines[operation][type];
@@ -58,7 +54,7 @@ combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
 bool set_find_method(combine_t *combine, struct words_method *method)
 {
 	for (int op = 0; op <= SHMEMX_XOR; op++)
-		for (int type = 0; type < CODES; type++)
+		for (int type = 0; type < TYPE_CODES; type++)
 			if (combines[op][type] == combine)
 				return words_find_method((shmemx_op_t)op, numbers[type], sizes[type], method);
 	return false;

@@ -4,6 +4,11 @@
 
 #include "collectives.h"
 
+/* The types of the table by the user's codes. */
+#define CODE(NAME, CODE) CODE_##NAME = SHMEMX_##CODE,
+enum { FOR_CODES(CODE) TYPE_CODES };
+#undef CODE
+
 /*
  * out[i] = low[i] op high[i], as combine_int_sum and so on: for the types of OpenSHMEM 1.6, and for
  * signed types of which only old names have bitwise operations.

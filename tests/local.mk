@@ -15,6 +15,7 @@ API_TESTS = \
 	tests/api/amo \
 	tests/api/amo_contention \
 	tests/api/amo_domains \
+	tests/api/amo_numbers \
 	tests/api/barrier \
 	tests/api/big \
 	tests/api/broadcast \

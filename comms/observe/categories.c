@@ -18,6 +18,7 @@ struct rule {
 /* The first row that fits counts. */
 static const struct rule rules[] = {
 	{"^info_", NULL, CATEGORY_OTHER},
+	{"_query$", NULL, CATEGORY_OTHER},
 	{"rdma_", NULL, CATEGORY_RDMA},
 	{"exchange", NULL, CATEGORY_EXCHANGE},
 	{"plan_", NULL, CATEGORY_PLAN},

@@ -8,7 +8,7 @@ module fortran_check
   public
 
   ! The kinds of integers under the names of the type table.
-  integer, parameter :: c_integer4 = c_int32_t, c_integer8 = c_int64_t
+  integer, parameter :: c_integer4 = c_int32_t, c_integer8 = c_int64_t, c_real4 = c_float, c_real8 = c_double
 
   integer, private :: place
   integer, parameter :: positions(2000) = [(place, place = 1, 2000)]

@@ -120,6 +120,7 @@ shmalloc symmetric deprecated
 shmemx_exchange halo
 shmemx_plan_start nonblocking collectives
 shmemx_half_sum_reduce 16-bit floating-point
+shmemx_double_atomic_add atomic floating-point
 shmem_check mistakes
 torushmem overview
 softofu Tofu software
@@ -129,7 +130,7 @@ END
 
 @test "man torushmem, shmem, softofu, softofu-replay and the like" {
 	command -v man >/dev/null || skip "no man here"
-	names='torushmem shmem openshmem oshmem shmem_check shmemx_exchange shmemx_plan shmemx_grid shmemx_rdma shmemx_reduce shmemx_stats'
+	names='torushmem shmem openshmem oshmem shmem_check shmemx_exchange shmemx_plan shmemx_grid shmemx_atomic shmemx_rdma shmemx_reduce shmemx_stats'
 	! grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" || names="$names softofu softofu-replay"
 	man -M "$MAN" SHMEM_CHECK | grep -q '^NAME'
 	for name in $names; do

@@ -46,6 +46,7 @@ static const char *const extensions_without[] = {
 	"shmemx_stats_reset",
 	"shmemx_pack",
 	"shmemx_unpack",
+	"shmemx_atomic_query",
 	"shmemx_half_from_float",
 	"shmemx_half_to_float",
 	"shmemx_bfloat16_from_float",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// 16-bit numbers and averages by type-generic names, and plans of them, whose type comes from the pointers.
+// 16-bit numbers, averages and their atomics by type-generic names, and plans of them, whose type comes from the pointers.
 #include <shmemx.h>
 
 #include <cstdio>
@@ -63,6 +63,23 @@ template <typename T> static void plain()
 	average(to, from);
 }
 
+static void atomics()
+{
+	static double sum;
+	static int greatest;
+
+	shmemx_atomic_add(&sum, 1.5, 0);
+	if (!(shmemx_atomic_fetch_add(SHMEM_CTX_DEFAULT, &sum, 0.5, 0) >= 1.5))
+		shmem_global_exit(3);
+	shmemx_atomic_max(&greatest, shmem_my_pe(), 0);
+	if (shmemx_atomic_fetch_max(SHMEM_CTX_DEFAULT, &greatest, 0, 0) < shmem_my_pe())
+		shmem_global_exit(4);
+	shmem_barrier_all();
+	if (shmem_g(&sum, 0) != 2.0 * shmem_n_pes() || shmem_g(&greatest, 0) != shmem_n_pes() - 1)
+		shmem_global_exit(5);
+	shmem_barrier_all();
+}
+
 int main()
 {
 	shmem_init();
@@ -71,6 +88,7 @@ int main()
 	plain<float>();
 	plain<double>();
 	plain<long double>();
+	atomics();
 	if (shmem_my_pe() == 0)
 		std::puts("numbers: right");
 	shmem_finalize();
