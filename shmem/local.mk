@@ -10,7 +10,8 @@ libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/
 	shmem/reduce.c shmem/reduce.h shmem/reduce_small.c shmem/reductions.c shmem/removed.c shmem/rma.c \
 	shmem/scan.c shmem/sets.c shmem/signals.c shmem/start_report.c shmem/sync.c shmem/team_handles.c \
 	shmem/teams.c shmem/team_topology.c shmem/torus_faults.c shmem/word_bits.h shmem/words.c shmem/words.h
-# What is beyond the standard: a folder for each part of shmemx.h, and observe for SHMEM_STATS and SHMEM_TRACE.
+# What is beyond the standard: a folder for each part of shmemx.h, and observe for SHMEM_STATS and
+# SHMEM_TRACE.
 libtorushmem_la_SOURCES += shmem/exchange/exchange.c shmem/exchange/exchange.h \
 	shmem/exchange/exchange_checks.c shmem/exchange/exchange_detours.c shmem/exchange/exchange_make.c \
 	shmem/exchange/exchange_parts.c shmem/exchange/exchange_receive.c

@@ -146,8 +146,9 @@ tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_categories_SOURCES = tests/unit/categories.c comms/observe/categories.c comms/observe/counters.h
 tests_unit_categories_LDADD =
-# The routines that shmemx.h and shmemx_typed.h declare. tests/conformance/check-api finds them in the same way, and compares them with what the
-# library exports; so a declaration that is written in another way does not go unseen.
+# The routines that shmemx.h and shmemx_typed.h declare. tests/conformance/check-api finds them in
+# the same way, and compares them with what the library exports; so a declaration that is written in
+# another way does not go unseen.
 tests/unit/extensions.def: $(srcdir)/include/shmemx.h include/shmemx_typed.h
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN)sed -n -e '/^SHMEMX_OVERLOAD/d' -e 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/EXTENSION(\1)/p' \

@@ -36,7 +36,10 @@ struct cable_route {
 	const char *its_port;
 };
 
-/* The route to a PE; one thread at a time. second: over the second cable of a pair of hosts, if they have two. */
+/*
+ * The route to a PE; one thread at a time. second: over the second cable of a pair of hosts, if they
+ * have two.
+ */
 struct cable_route cable_route_to(int pe, bool second);
 
 /* No route of the job has more cables than this; 0: there are none. */
