@@ -64,6 +64,7 @@ static void fill_port(struct port *port, const struct ifaddrs *entry)
 	port->index = (unsigned)link->sll_ifindex;
 	snprintf(port->hardware, sizeof port->hardware, "%02x:%02x:%02x:%02x:%02x:%02x", link->sll_addr[0],
 		 link->sll_addr[1], link->sll_addr[2], link->sll_addr[3], link->sll_addr[4], link->sll_addr[5]);
+	port->infiniband = link->sll_hatype == ARPHRD_INFINIBAND;
 	port->carrier = (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING);
 }
 
@@ -166,13 +167,14 @@ int ports_list(struct port *port, int most)
 bool ports_cabled(void)
 {
 	struct port port[MOST_PORTS];
-	int count = list_ports(port, MOST_PORTS), cabled = 0, networks = 0;
+	int count = list_ports(port, MOST_PORTS), cabled = 0, ethernet = 0, networks = 0;
 
 	for (int i = 0; i < count; i++) {
 		cabled += port[i].carrier && !port[i].network;
+		ethernet += port[i].carrier && !port[i].network && !port[i].infiniband;
 		networks += port[i].carrier && port[i].network;
 	}
-	return cabled >= 2 || (cabled == 1 && networks > 0);
+	return cabled >= 2 || (ethernet == 1 && networks > 0);
 }
 
 /* --- State that changes with cables --- */

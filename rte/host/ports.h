@@ -15,6 +15,7 @@ struct port {
 	unsigned index;
 	char hardware[18]; /* "02:60:00:00:00:64" */
 	bool carrier;	   /* up, and the other end answers */
+	bool infiniband;   /* no Ethernet */
 	/*
 	 * Has an address in a network of more than two hosts, so it leads to a switch rather than a
 	 * cable.
@@ -30,7 +31,7 @@ int ports_list(struct port *port, int most);
 
 /*
  * Does this host look like one that is cabled to others: at least two ports that have a carrier and
- * are in no network, or one such port beside a network? Takes microseconds.
+ * are in no network, or one such port of Ethernet beside a network? Takes microseconds.
  */
 bool ports_cabled(void);
 

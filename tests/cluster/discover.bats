@@ -204,6 +204,24 @@ cables()
 	[[ "$(on h0 "$TOP_BUILDDIR/oshinfo" --parsable)" == *', 10 Gbit/s, RDMA device mlx5_0, GID 1'* ]]
 }
 
+# Two interfaces on each port, as some NICs show a socket; each hears both of the other end and its twin.
+@test "interfaces that share a cable are paired" {
+	up --torus 3 --cables link-local
+	for host in h0 h1 h2; do
+		on "$host" sh -c 'for port in x+ x-; do
+			echo 1 >/proc/sys/net/ipv6/conf/$port/disable_ipv6
+			for twin in 0 1; do
+				ip link add link $port name $port$twin type macvlan mode bridge && ip link set $port$twin up || exit
+			done
+		done' || skip "the kernel has no macvlan"
+	done
+	discover 0 --output found.shape
+	for pair in 'h0 x+0 h1 x-0' 'h0 x+1 h1 x-1' 'h1 x+0 h2 x-0' 'h1 x+1 h2 x-1' 'h2 x+0 h0 x-0' 'h2 x+1 h0 x-1'; do
+		grep -qx "cable $pair" found.shape
+	done
+	grep -qx 'shape 3' found.shape
+}
+
 # cables_of SETTING=VALUE: what oshinfo says about them on h0
 cables_of()
 {

@@ -420,6 +420,9 @@ static const struct {
 	{2, 2, "01 01", "2d", true, 0},
 	{2, 3, "01 01 01", "2d", true, 0},
 	{4, 3, "01 02 03", "4m", true, 1},
+	/* Two interfaces at each end of a cable. */
+	{3, 4, "01 01 12 12 20 20", "3", true, 0},
+	{4, 4, "01 01 12 12 23 23 30 30", "2dx2d", false, 0},
 	{5, 3, "01 12 23 30 04", "5m", true, 0},
 };
 

@@ -22,9 +22,9 @@ static void begin(bool can_probe)
 	EXPECT(hosts_read_list(&hosts, "a,b,c.example.org", problem, sizeof problem), "%s", problem);
 	memset(&records, 0, sizeof records);
 	for (int h = 0; h < 3; h++) {
-		snprintf(line, sizeof line, "port up 02:00:00:00:00:%d0 1 %d 0 1000", h, can_probe);
+		snprintf(line, sizeof line, "port up 02:00:00:00:00:%d0 1 %d 0 1000 0", h, can_probe);
 		records_take(&records, h, line);
-		snprintf(line, sizeof line, "port down 02:00:00:00:00:%d1 1 %d 0 1000", h, can_probe);
+		snprintf(line, sizeof line, "port down 02:00:00:00:00:%d1 1 %d 0 1000 0", h, can_probe);
 		records_take(&records, h, line);
 		snprintf(line, sizeof line, "address 10.0.0.%d", h + 1);
 		records_take(&records, h, line);
@@ -190,8 +190,8 @@ static const char *behind_net(const char *line, const char *cable)
 	char said[40];
 
 	begin(true);
-	records_take(&records, 0, "port net 02:00:00:00:00:09 1 1 1 1000");
-	records_take(&records, 1, "port net 02:00:00:00:00:19 1 1 1 1000");
+	records_take(&records, 0, "port net 02:00:00:00:00:09 1 1 1 1000 0");
+	records_take(&records, 1, "port net 02:00:00:00:00:19 1 1 1 1000 0");
 	records_take(&records, 0, "heard net b net");
 	records_take(&records, 0, line);
 	records_take(&records, 0, cable);
@@ -210,6 +210,54 @@ static void check_management(void)
 	EXPECT(!strcmp(behind_net("gateway net 0", ""), "cable"), "what is behind b is reached over it");
 	EXPECT(!strcmp(behind_net("gateway net 1", ""), "switch"), "the default route");
 	EXPECT(!strcmp(behind_net("", "heard up b down"), "switch"), "beside a cable");
+}
+
+/* A cable between a and b with two interfaces at each end; each hears all others. */
+static void hear_twins(const char *rest)
+{
+	static const char *const heard[] = {"up b down",   "up b twin",	  "up a twin",
+					    "twin b down", "twin b twin", "twin a up"};
+	char line[60];
+
+	begin(true);
+	for (int h = 0; h < 2; h++) {
+		snprintf(line, sizeof line, "port twin 02:00:00:00:00:%d5 1 1 %s", h, rest);
+		records_take(&records, h, line);
+	}
+	for (size_t i = 0; i < sizeof heard / sizeof heard[0]; i++) {
+		snprintf(line, sizeof line, "heard %s", heard[i]);
+		records_take(&records, 0, line);
+	}
+	records_take(&records, 1, "heard down b twin");
+	records_take(&records, 1, "heard up c.example.org down");
+}
+
+static void check_twins(void)
+{
+	hear_twins("0 1000 0");
+	join();
+	EXPECT(!strcmp(behind(0, "twin"), "b down"), "the first in order: %s", behind(0, "twin"));
+	EXPECT(!strcmp(behind(0, "up"), "b twin"), "the second: %s", behind(0, "up"));
+	EXPECT(!strcmp(behind(1, "up"), "c down"), "another cable: %s", behind(1, "up"));
+	end();
+
+	hear_twins("0 1000 0");
+	records_take(&records, 0, "heard up c.example.org up");
+	join();
+	EXPECT(!strcmp(behind(0, "twin"), "switch") && !strcmp(behind(1, "down"), "switch") &&
+		       !strcmp(behind(2, "up"), "switch"),
+	       "three hosts: a switch");
+	end();
+
+	hear_twins("1 1000 0");
+	join();
+	EXPECT(!strcmp(behind(0, "twin"), "switch"), "in a network of many hosts: %s", behind(0, "twin"));
+	end();
+
+	hear_twins("0 1000 1");
+	join();
+	EXPECT(!strcmp(behind(0, "twin"), "switch"), "InfiniBand: %s", behind(0, "twin"));
+	end();
 }
 
 static void check_rdma(void)
@@ -255,6 +303,7 @@ int main(void)
 	check_filtered_probes();
 	check_forwarding();
 	check_management();
+	check_twins();
 	check_rdma();
 	check_noise();
 	return unit_failures != 0;

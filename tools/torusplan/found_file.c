@@ -40,10 +40,7 @@ static int compare_cables(const void *left, const void *right)
 	return one->direction != other->direction ? one->direction - other->direction : one->port - other->port;
 }
 
-/*
- * Cables that the torus does not use follow, as do all beyond the first where several lead in one
- * direction.
- */
+/* Cables that the torus does not use follow. */
 int found_cables(const struct torus_found *found, const struct cabling *cabling, int **port)
 {
 	struct ordered_cable *list = calloc((size_t)cabling->ports + 1, sizeof *list);

@@ -23,14 +23,15 @@ static void *grown(void *list, int count, size_t size)
 static void take_port(struct records *records, int host, const char *rest)
 {
 	struct record_port port = {.host = host}, *list;
-	int carrier, can_probe, network;
+	int carrier, can_probe, network, infiniband;
 
-	if (sscanf(rest, "%15s %17s %d %d %d %d", port.name, port.hardware, &carrier, &can_probe, &network,
-		   &port.speed) != 6)
+	if (sscanf(rest, "%15s %17s %d %d %d %d %d", port.name, port.hardware, &carrier, &can_probe, &network,
+		   &port.speed, &infiniband) != 7)
 		return;
 	port.carrier = carrier;
 	port.can_probe = can_probe;
 	port.network = network;
+	port.infiniband = infiniband;
 	list = grown(records->port, records->ports, sizeof *list);
 	if (!list) {
 		records->failed = true;
@@ -108,6 +109,7 @@ struct joiner {
 	struct records *records;
 	const struct hosts *hosts;
 	struct cabling *cabling;
+	int *link; /* by port: another port of the same link; itself: the last one */
 };
 
 static int port_index(const struct joiner *joiner, int host, const char *name)
@@ -277,7 +279,10 @@ static void leave_out_management(const struct joiner *joiner)
 	}
 }
 
-/* Does a host with cables keep packets that are not for it? Unknown counts as no. */
+/*
+ * Does a host with cables of Ethernet keep packets that are not for it? Unknown counts as no.
+ * InfiniBand forwards by itself.
+ */
 static bool keeps_packets(const struct joiner *joiner, int host)
 {
 	bool known = false, forwards = false, cabled = false, gateway = false;
@@ -292,12 +297,106 @@ static bool keeps_packets(const struct joiner *joiner, int host)
 	}
 	for (int p = 0; known && p < joiner->cabling->ports; p++) {
 		if (joiner->cabling->port[p].host != host || joiner->cabling->port[p].shared ||
-		    !leads_elsewhere(joiner->cabling, p))
+		    joiner->records->port[p].infiniband || !leads_elsewhere(joiner->cabling, p))
 			continue;
 		cabled = true;
 		gateway = gateway || joiner->records->port[p].gateway;
 	}
 	return cabled && !(forwards && gateway);
+}
+
+/*
+ * --- Links with several ports at each end ---
+ *
+ * A NIC may show each of its sockets as several interfaces, so that a cable has some at either end.
+ * Each of them hears all of the other end, as at a switch, but only two hosts are there.
+ */
+
+static int link_of(const struct joiner *joiner, int port)
+{
+	/* Halves the way for the next search. */
+	while (joiner->link[port] != port)
+		port = joiner->link[port] = joiner->link[joiner->link[port]];
+	return port;
+}
+
+static void find_links(const struct joiner *joiner)
+{
+	for (int p = 0; p < joiner->records->ports; p++)
+		joiner->link[p] = p;
+	for (int r = 0; r < joiner->records->records; r++) {
+		const struct record *record = &joiner->records->record[r];
+		int port, other;
+
+		if (record->kind != RECORD_HEARD)
+			continue;
+		port = port_index(joiner, record->host, record->port);
+		other = other_end(joiner, record);
+		if (port >= 0 && other >= 0)
+			joiner->link[link_of(joiner, port)] = link_of(joiner, other);
+	}
+}
+
+/* Of the ports of a link, joins the first of either host, then the second, and so on. */
+static void join_link(const struct joiner *joiner, int link)
+{
+	const struct record_port *list = joiner->records->port;
+	struct cabling_port *port = joiner->cabling->port;
+	int ports = joiner->records->ports, first = 0, other;
+
+	while (link_of(joiner, first) != link)
+		first++;
+	for (int p = first; p < ports; p++)
+		if (link_of(joiner, p) == link) {
+			port[p].peer = -1;
+			port[p].shared = false;
+		}
+	other = first;
+	while (list[other].host == list[first].host || link_of(joiner, other) != link)
+		other++;
+	for (int p = first; p < ports && list[p].host == list[first].host; p++) {
+		if (link_of(joiner, p) != link)
+			continue;
+		while (other < ports && link_of(joiner, other) != link)
+			other++;
+		if (other == ports)
+			return;
+		port[p].peer = other;
+		port[other++].peer = p;
+	}
+}
+
+/* Is the link between two hosts, with more than two ports, none of them at a known network? */
+static bool has_twins(const struct joiner *joiner, int link)
+{
+	const struct record_port *list = joiner->records->port;
+	int ports = 0, hosts = 0, last = -1;
+
+	for (int p = 0; p < joiner->records->ports; p++) {
+		if (link_of(joiner, p) != link)
+			continue;
+		if (list[p].network || list[p].infiniband)
+			return false;
+		ports++;
+		hosts += list[p].host != last;
+		last = list[p].host;
+	}
+	return ports > 2 && hosts == 2;
+}
+
+static bool join_twins(struct joiner *joiner)
+{
+	int ports = joiner->records->ports;
+
+	joiner->link = malloc(((size_t)ports + 1) * sizeof *joiner->link);
+	if (!joiner->link)
+		return false;
+	find_links(joiner);
+	for (int p = 0; p < ports; p++)
+		if (joiner->link[p] == p && joiner->cabling->port[p].shared && has_twins(joiner, p))
+			join_link(joiner, p);
+	free(joiner->link);
+	return true;
 }
 
 static int compare_ports(const void *left, const void *right)
@@ -310,7 +409,7 @@ static int compare_ports(const void *left, const void *right)
 bool records_join(struct records *records, const struct hosts *hosts, const bool *ready, struct cabling *cabling)
 {
 	static const enum record_kind order[] = {RECORD_HEARD, RECORD_LLDP, RECORD_NEIGHBOUR, RECORD_ROUTE};
-	struct joiner joiner = {records, hosts, cabling};
+	struct joiner joiner = {records, hosts, cabling, NULL};
 	bool *silent = calloc(hosts->names.count, sizeof *silent);
 
 	cabling->hosts = (int)hosts->names.count;
@@ -335,6 +434,8 @@ bool records_join(struct records *records, const struct hosts *hosts, const bool
 	}
 	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
 		join_by(&joiner, order[i]);
+	if (!join_twins(&joiner))
+		return false;
 	leave_out_management(&joiner);
 	for (int h = 0; h < cabling->hosts; h++)
 		cabling->own_networks = cabling->own_networks || keeps_packets(&joiner, h);
