@@ -121,8 +121,9 @@ UNIT_TESTS = \
 	tests/unit/torus_trees
 
 # Not tests: what the time of a job on hosts is measured with.
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/faults tests/cluster/hops tests/cluster/overlap \
-	tests/cluster/pair tests/cluster/phases tests/cluster/plain_sockets tests/cluster/teams tests/cluster/torus_times
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/faults tests/cluster/hops \
+	tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/plain_sockets tests/cluster/teams tests/cluster/torus_times \
+	tests/cluster/traffic
 
 # Not a test: what tests/run asks about UCX.
 ABOUT_UCX = tests/lib/ucx_protocols
@@ -220,6 +221,7 @@ EXTRA_DIST += \
 	tests/cluster/trees.bats \
 	tests/cluster/observing.bats \
 	tests/cluster/own_cables.bats \
+	tests/cluster/own_failures.bats \
 	tests/conformance/additions.tsv \
 	tests/conformance/check-api \
 	tests/conformance/make-page \

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "comms/core/peers.h"
+#include "comms/net/sockets.h"
 #include "rte/host/ports.h"
 #include "rte/rte.h"
 
@@ -163,7 +164,10 @@ static unsigned address_by_cable(const struct cable_route *route, const struct c
 	return address_4(address, there->address, info->port);
 }
 
-/* By a network that both hosts are in; otherwise by any address that is not a cable's. */
+/*
+ * By a network that both hosts are in; otherwise by any address that is not a cable's. 0: there is
+ * none.
+ */
 static unsigned address_by_network(int pe, const struct cable_info *info, struct sockaddr_storage *address)
 {
 	uint32_t any = 0;
@@ -179,9 +183,16 @@ static unsigned address_by_network(int pe, const struct cable_info *info, struct
 			    !((mine->at[j].address ^ there->address) & mine->at[j].mask))
 				return address_4(address, there->address, info->port);
 	}
-	if (!any)
-		rte_die(NULL, "no cables and no common network lead to the host of PE %d", pe);
-	return address_4(address, any, info->port);
+	return any ? address_4(address, any, info->port) : 0;
+}
+
+unsigned cable_common_address(int pe, struct sockaddr_storage *address)
+{
+	struct cable_info *info = info_of(pe);
+	unsigned length = address_by_network(pe, info, address);
+
+	free(info);
+	return length;
 }
 
 unsigned cable_address(const struct cable_route *route, struct sockaddr_storage *address)
@@ -197,15 +208,29 @@ unsigned cable_address(const struct cable_route *route, struct sockaddr_storage 
 	case CABLE_WAY_OTHER: length = address_by_network(route->next, info, address); break;
 	}
 	free(info);
+	if (!length)
+		rte_die(NULL, "no cables and no common network lead to the host of PE %d", route->next);
 	return length;
 }
 
-void cable_lost(int pe, const char *port, int error)
+const char *cable_port_of(int fd)
 {
-	if (atomic_load_explicit(&cable_net.ending, memory_order_seq_cst))
-		return;
-	rte_let_others_speak();
-	rte_die(NULL, "lost the connection to PE %d%s%s (%s); %s", pe, port ? " over the cable at " : "",
-		port ? port : "", error ? strerror(error) : "it was closed at the other end",
-		comms_process_in_words(pe));
+	struct sockaddr_storage address = {0};
+	const struct sockaddr_in6 *in6 = (const void *)&address;
+	struct socket_address here;
+	socklen_t size = sizeof address;
+
+	if (getsockname(fd, (struct sockaddr *)&address, &size) || !sockets_read_address(&address, &here))
+		return NULL;
+	for (int i = 0; i < mine->ports; i++) {
+		const struct cable_port *port = &mine->at[i];
+		const bool of_cable =
+			IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr)
+				? in6->sin6_scope_id == if_nametoindex(port->name)
+				: port->address && !memcmp(&here.ip[12], &port->address, sizeof port->address);
+
+		if (of_cable && cable_hosts_is_cabled(comms.pe, port->name))
+			return port->name;
+	}
+	return NULL;
 }

@@ -147,7 +147,7 @@ static void take_frames(struct cable_arrival *arrival)
 static void lose_arrival(struct cable_arrival *arrival, int error)
 {
 	if (arrival->pe >= 0)
-		cable_lost(arrival->pe, NULL, error);
+		cable_lost(arrival->pe, cable_port_of(arrival->fd), error);
 	arrival->gone = true;
 	epoll_ctl(cable_net.epoll, EPOLL_CTL_DEL, arrival->fd, NULL);
 }
@@ -248,6 +248,7 @@ static void take_event(const struct epoll_event *event)
 	case CABLE_LISTENER: accept_connections(); break;
 	case CABLE_LINK: cable_link_ready((struct cable_link *)end, event->events); break;
 	case CABLE_ARRIVAL: read_some((struct cable_arrival *)end); break;
+	case CABLE_TIMER: cable_failure_check(); break;
 	}
 }
 

@@ -340,6 +340,26 @@ bool cable_hosts_is_cabled(int pe, const char *port)
 	return false;
 }
 
+/* The number of the first cable that leads from one node to another, among those of the former. */
+static int end_towards(int from, int to)
+{
+	const int first = hosts.cables.first[from], last = hosts.cables.first[from + 1];
+
+	for (int i = first; i < last; i++)
+		if (hosts.cables.end[i].other == to)
+			return i - first;
+	return last - first;
+}
+
+int cable_hosts_reporter(int lost)
+{
+	int node = hosts.node_of[lost], turn = end_towards(node, hosts.node);
+	int ends = hosts.cables.first[node + 1] - hosts.cables.first[node];
+
+	turn += turn == end_towards(hosts.node, node) && rte.pe > lost;
+	return turn + index_on_node(rte.pe) * ends;
+}
+
 const char *cable_hosts_text(char text[CABLE_HOSTS_TEXT])
 {
 	int near = 0, relayed = 0, others = 0, used;

@@ -49,6 +49,12 @@ bool cable_hosts_have_second_cables(void);
 /* Is the interface of the PE's host the end of a cable? */
 bool cable_hosts_is_cabled(int pe, const char *port);
 
+/*
+ * The turn, from 0, in which this PE reports that it has lost a PE: another one for each neighbour
+ * of that host, and for the PEs at the two ends of a cable that have lost each other.
+ */
+int cable_hosts_reporter(int lost);
+
 /* "TCP over cables to 2 neighbours, relayed to 1 host" */
 enum { CABLE_HOSTS_TEXT = 160 };
 const char *cable_hosts_text(char text[CABLE_HOSTS_TEXT]);

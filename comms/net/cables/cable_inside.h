@@ -13,8 +13,8 @@
  * Shared by the files of this network: cable_hosts.c (hosts, cables, routes), cable_addresses.c
  * (where PEs listen), cable_network.c (start and stop), cable_links.c (connections that send),
  * cable_arrivals.c (connections that receive), cable_messages.c (what a message does, and
- * acknowledgements), cable_ops.c (operations), cable_notify.c (notifications and buffers).
- * docs/protocols/cables.md has the rules.
+ * acknowledgements), cable_failure.c (hosts and cables that are lost), cable_ops.c (operations),
+ * cable_notify.c (notifications and buffers). docs/protocols/cables.md has the rules.
  *
  * link      a TCP connection from this PE to a PE of this host or of a neighbour; only one side
  *           sends messages, the other returns credits
@@ -100,13 +100,14 @@ struct cable_queue {
 };
 
 /* For epoll: what a descriptor is. */
-enum cable_end { CABLE_LISTENER, CABLE_LINK, CABLE_ARRIVAL };
+enum cable_end { CABLE_LISTENER, CABLE_LINK, CABLE_ARRIVAL, CABLE_TIMER };
 
 struct cable_link {
 	enum cable_end end;
 	int pe, fd;
 	const char *port; /* the cable; NULL: none */
 	bool connecting, waits_for_room, gone;
+	int64_t unanswered; /* for cable_failure.c */
 	int classes, turn;
 	struct cable_queue *queue; /* by class */
 	int *credits;
@@ -158,7 +159,7 @@ struct cable_net {
 	_Atomic uint64_t sent, carried_out;
 	int relay_buffers; /* in use now, and the bytes in them */
 	size_t relay_memory;
-	atomic_bool ending; /* the loss of a peer is no error */
+	atomic_bool ending; /* peers may close their connections */
 	struct network_server server;
 };
 extern struct cable_net cable_net;
@@ -181,7 +182,20 @@ void *cable_describe(size_t *bytes);
 void cable_read_key(void);
 /* Where a PE listens, by the cable or the network of the route. Returns the address's length. */
 unsigned cable_address(const struct cable_route *route, struct sockaddr_storage *address);
-/* Ends the job, unless the loss of a peer is no error any more. error 0: the peer has closed. */
+/* The same by the network that joins all hosts, of any PE; 0: there is none. */
+unsigned cable_common_address(int pe, struct sockaddr_storage *address);
+/* The cable of a connection; NULL: none. */
+const char *cable_port_of(int fd);
+
+/* cable_failure.c */
+void cable_failure_start(void);
+void cable_failure_stop(void);
+/* The timer has expired. Call with the lock held. */
+void cable_failure_check(void);
+/*
+ * Ends the job, unless the connection was closed and that is no error any more. error 0: it was
+ * closed at the other end; ETIMEDOUT: the host is silent.
+ */
 void cable_lost(int pe, const char *port, int error);
 
 /* cable_links.c. All but cable_submit need the lock. */
@@ -202,6 +216,7 @@ struct cable_arrival {
 	int fd, pe; /* pe -1: not known yet */
 	struct cable_arrival *next;
 	bool gone;
+	int64_t unanswered; /* for cable_failure.c */
 	struct cable_header header;
 	/* The frame's data that has not come; for a relayed one, the message that it becomes. */
 	char *dest;

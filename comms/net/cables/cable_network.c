@@ -73,6 +73,7 @@ void cable_open(void)
 {
 	cable_read_key();
 	cable_listen();
+	cable_failure_start();
 	network_server_open(&cable_net.server);
 }
 
@@ -86,6 +87,7 @@ void cable_stop(void)
 	free(cable_net.peers);
 	free(cable_net.links);
 	cable_addresses_stop();
+	cable_failure_stop();
 	close(cable_net.listener);
 	close(cable_net.epoll);
 	greetings_seen_free(&cable_net.greetings);

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Failure detection. When a process ends, its host says so, and UCX reports the connection as
- * broken. When a host loses its power, or a cable is cut, no such message comes: TCP repeats
- * unacknowledged data for a quarter of an hour, and does nothing on an idle connection.
- *
- * idle       UCX's sockets use the kernel's keepalive, with times from SHMEM_FAILURE_SECONDS.
- * busy       the serving thread checks the sockets a few times in that span. A host has failed if a
- *            socket has unacknowledged data and has received nothing during the whole span. Any
- *            packet counts: the kernel answers for a process that is stopped or does not read. (The
- *            kernel's own TCP_USER_TIMEOUT would take such a process for dead.)
+ * broken. Hosts that lose their power, and cables that are cut: comms/net/failure.h; the serving
+ * thread checks UCX's sockets.
  *
  * Every host is monitored: a PE whose number is followed by one on another host connects to that
  * one, once the job has lasted for some time.
@@ -21,7 +15,6 @@
 #include "ucx_messages.h"
 
 #include <arpa/inet.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,11 +23,11 @@
 #include <time.h>
 
 #include "comms/core/comms.h"
+#include "comms/net/failure.h"
 #include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define POLLS 8 /* in SHMEM_FAILURE_SECONDS */
 #define PORTS 65536
 #define REPORTERS 5 /* PEs that report one after another; the others report with the last */
 
@@ -84,13 +77,10 @@ static void note_foreign_port(int fd, void *unused)
 
 static void failure_read_settings(void)
 {
-	long seconds = 0;
-
 	failure.method = (enum method)setting_choice(SETTING_FAILURE_METHOD);
 	failure.without_sockets = 0;
 	failure.question = 0;
-	setting_number(SETTING_FAILURE_SECONDS, &seconds);
-	failure.limit = rte.several_hosts ? seconds * 1000 : 0;
+	failure.limit = failure_limit();
 }
 
 /* Until the worker exists, all ports that listen now are not ours. */
@@ -220,20 +210,6 @@ void failure_for_sockets(failure_visitor *visit, void *argument)
 	sockets_for_descriptors(visit_socket, &(struct visit){visit, argument});
 }
 
-static void keep_alive(int fd)
-{
-	int seconds = (int)(failure.limit / 1000), yes = 1, probes = 4, now = 0;
-	int idle = seconds > 2 ? seconds / 2 : 1, between = seconds > POLLS ? seconds / POLLS : 1;
-	socklen_t size = sizeof now;
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &now, &size) || now == idle)
-		return;
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-}
-
 static bool make_room_for_descriptor(int fd)
 {
 	int size = 2 * fd + 64;
@@ -258,22 +234,16 @@ struct scan {
 static void check_socket(int fd, const struct socket_address *there, void *argument)
 {
 	struct scan *scan = argument;
-	int64_t now = scan->now, *since;
-	struct tcp_info info = {0};
-	socklen_t size = sizeof info;
-	bool unanswered;
+	enum failure_state state;
 
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) || !make_room_for_descriptor(fd))
+	if (!make_room_for_descriptor(fd))
+		return;
+	state = failure_state_of(fd, &failure.unanswered[fd], scan->now, failure.limit);
+	if (state == FAILURE_NOT_TCP)
 		return;
 	scan->found++;
-	keep_alive(fd);
-	since = &failure.unanswered[fd];
-	unanswered = info.tcpi_unacked > 0 || info.tcpi_probes > 0;
-	if (!unanswered)
-		*since = 0;
-	else if (*since == 0 || now - (int64_t)info.tcpi_last_ack_recv >= *since)
-		*since = now;
-	else if (now - *since >= failure.limit)
+	failure_keep_alive(fd, failure.limit);
+	if (state == FAILURE_SILENT)
 		report_lost_address(there);
 }
 
@@ -336,10 +306,10 @@ int failure_check(void)
 		return -1;
 	now = rte_clock_ms();
 	if (failure.next_check == 0) {
-		failure.next_check = now + failure.limit / POLLS;
+		failure.next_check = now + failure.limit / FAILURE_POLLS;
 	} else if (now >= failure.next_check) {
 		check_sockets(now);
-		failure.next_check = now + failure.limit / POLLS;
+		failure.next_check = now + failure.limit / FAILURE_POLLS;
 	}
 	wait = failure.next_check - now;
 	pthread_mutex_unlock(&failure.checking);

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Hosts and cables that fail under a job where every cable is a network of its own: the job ends soon, with one line, or goes
+# on, and its data is right. Needs root. (At random moments: tests/cluster/kill-rounds --cables own.)
+
+bats_require_minimum_version 1.5.0
+
+load "$TOP_SRCDIR/tests/lib/cluster.bash"
+
+setup()
+{
+	need_cluster mpirun
+}
+
+on()
+{
+	timeout 20 "$cluster" exec --name "$name" "$@"
+}
+
+# start ROUNDS PAIR...: traffic between these PEs, one on each of four hosts in a ring; returns when each pair has had a round
+start()
+{
+	# shellcheck disable=SC2016 # for the shell over there
+	timeout -k 2 60 "$cluster" exec --name "$name" h0 env SHMEM_FAILURE_SECONDS=2 SHMEM_PATHS=local,cables sh -c \
+		'SHMEM_TORUS_FILE=$CLUSTER_SHAPE_FILE exec "$0" -q --hostfile "$CLUSTER_HOSTFILE" -n 4 "$@"' \
+		"$TOP_BUILDDIR/oshrun" "$TOP_BUILDDIR/tests/cluster/traffic" "$@" </dev/null >out 2>&1 3>&- &
+	job=$!
+	for _ in $(seq 200); do
+		! grep -q 'under way' out || return 0
+		kill -0 "$job" || break
+		sleep 0.1
+	done
+	cat out
+	return 1
+}
+
+# The job has ended by itself, within 15 s, not well, and with one line of a PE.
+ended()
+{
+	local begun=$SECONDS code=0
+
+	wait "$job" || code=$?
+	cat out
+	[ "$code" -ne 0 ] && [ "$code" -ne 124 ] && [ $((SECONDS - begun)) -le 15 ]
+	[ "$(grep -c '^torushmem: ' out)" -eq 1 ]
+}
+
+@test "a cable is cut under relayed traffic: one line names it" {
+	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --torus 4 --cables own
+	start 1000000000 0-2
+	"$cluster" cut --name "$name" h1 x+
+	ended
+	grep -q 'PE 1: .*PE 2 on host h2 over the cable at x+ (no answer for 2 s, but the host answers over another network)' out
+	run -1 grep -r traffic <("$cluster" left --name "$name")
+}
+
+@test "a relay is stopped for longer than a silent host is waited for: the job goes on" {
+	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --torus 4 --cables own
+	start 3000 0-2
+	"$cluster" exec --name "$name" h1 pkill -STOP -x traffic
+	sleep 5
+	kill -0 "$job"
+	"$cluster" exec --name "$name" h1 pkill -CONT -x traffic
+	wait "$job"
+	cat out
+	[ "$(grep -v 'plm:.*: Warning' out)" = $'under way\nright' ]
+}
