@@ -65,3 +65,14 @@ ended()
 	cat out
 	[ "$(grep -v 'plm:.*: Warning' out)" = $'under way\nright' ]
 }
+
+@test "a cable is cut before the job: messages take detours, and PE 0 says so once" {
+	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --torus 4 --cables own
+	"$cluster" cut --name "$name" h1 x+
+	start 20 all
+	wait "$job"
+	cat out
+	[ "$(grep -v 'plm:.*: Warning' out)" = 'torushmem: PE 0: the cable from h1 x+ to h2 x- has no carrier; messages take detours
+under way
+right' ]
+}

@@ -130,6 +130,22 @@ static const struct cable_port *port_called(const struct cable_info *info, const
 	return NULL;
 }
 
+/* Had the port a carrier when the PE published its ports? */
+static bool published_carrier(int pe, const char *name)
+{
+	struct cable_info *info = info_of(pe);
+	const bool has = port_called(info, name) != NULL;
+
+	free(info);
+	return has;
+}
+
+void cable_check_carriers(void)
+{
+	if (comms.node_size == 0)
+		cable_hosts_check(published_carrier);
+}
+
 static unsigned address_4(struct sockaddr_storage *address, uint32_t host, uint16_t port)
 {
 	struct sockaddr_in *in = (void *)address;

@@ -24,7 +24,7 @@ static struct {
 	struct torus_cables cables;
 	struct cable_ports *ports; /* by cable */
 	struct torus_cable_between *between;
-	int count;
+	int count, dead; /* cables in use, and those behind them, which have no carrier */
 	int **distance; /* of all nodes from each node; NULL: not computed yet */
 	int *queue;
 	int longest;
@@ -250,16 +250,8 @@ static const int *distances_from(int node)
 	return hosts.distance[node];
 }
 
-void cable_hosts_start(void)
+static void find_distances(void)
 {
-	struct torus_file file = {0};
-
-	find_nodes();
-	if (hosts.nodes > 1 && setting_text(SETTING_TORUS)[0] && !setting_text(SETTING_TORUS_FILE)[0])
-		take_torus(setting_text(SETTING_TORUS));
-	else if (hosts.nodes > 1 && read_shape(&file))
-		take_cables(&file);
-	torus_file_free(&file);
 	if (!torus_cables_make(&hosts.cables, hosts.nodes, hosts.between, hosts.count))
 		rte_die("shmem_init", "no memory for the cables of %d PEs", rte.n_pes);
 	hosts.distance = cable_allocate((size_t)hosts.nodes, sizeof *hosts.distance);
@@ -270,17 +262,82 @@ void cable_hosts_start(void)
 							   hosts.queue);
 }
 
-void cable_hosts_stop(void)
+static void free_distances(void)
 {
 	for (int n = 0; n < hosts.nodes; n++)
 		free(hosts.distance[n]);
 	free(hosts.distance);
 	free(hosts.queue);
+	torus_cables_free(&hosts.cables);
+}
+
+void cable_hosts_start(void)
+{
+	struct torus_file file = {0};
+
+	find_nodes();
+	if (hosts.nodes > 1 && setting_text(SETTING_TORUS)[0] && !setting_text(SETTING_TORUS_FILE)[0])
+		take_torus(setting_text(SETTING_TORUS));
+	else if (hosts.nodes > 1 && read_shape(&file))
+		take_cables(&file);
+	torus_file_free(&file);
+	find_distances();
+}
+
+/* --- Cables without a carrier --- */
+
+static void exchange_cables(int one, int other)
+{
+	const struct torus_cable_between between = hosts.between[one];
+	const struct cable_ports ports = hosts.ports[one];
+
+	hosts.between[one] = hosts.between[other];
+	hosts.ports[one] = hosts.ports[other];
+	hosts.between[other] = between;
+	hosts.ports[other] = ports;
+}
+
+static void report_dead_cables(void)
+{
+	const struct torus_cable_between *first = &hosts.between[hosts.count];
+	const struct cable_ports *ports = &hosts.ports[hosts.count];
+	char host[2][HOST_NAME] = {"?", "?"}, others[40] = "";
+
+	if (hosts.dead > 1)
+		snprintf(others, sizeof others, ", nor have %d others", hosts.dead - 1);
+	for (int side = 0; side < 2; side++)
+		rte_host(first_pe_of(first->node[side]), host[side], HOST_NAME);
+	rte_report(NULL, "the cable from %s %s to %s %s has no carrier%s; messages take detours", host[0],
+		   ports->port[0], host[1], ports->port[1], others);
+}
+
+void cable_hosts_check(bool (*has_carrier)(int pe, const char *port))
+{
+	for (int i = 0; i < hosts.count; i++) {
+		const struct torus_cable_between *cable = &hosts.between[i];
+		const struct cable_ports *ports = &hosts.ports[i];
+
+		if (has_carrier(first_pe_of(cable->node[0]), ports->port[0]) &&
+		    has_carrier(first_pe_of(cable->node[1]), ports->port[1]))
+			continue;
+		exchange_cables(i--, --hosts.count);
+		hosts.dead++;
+	}
+	if (hosts.dead == 0)
+		return;
+	free_distances();
+	find_distances();
+	if (rte.pe == 0)
+		report_dead_cables();
+}
+
+void cable_hosts_stop(void)
+{
+	free_distances();
 	free(hosts.between);
 	free(hosts.ports);
 	free(hosts.node_of);
 	free(hosts.pes);
-	torus_cables_free(&hosts.cables);
 	memset(&hosts, 0, sizeof hosts);
 }
 
@@ -332,7 +389,7 @@ bool cable_hosts_have_second_cables(void)
 
 bool cable_hosts_is_cabled(int pe, const char *port)
 {
-	for (int i = 0; i < hosts.count; i++)
+	for (int i = 0; i < hosts.count + hosts.dead; i++)
 		for (int side = 0; side < 2; side++)
 			if (hosts.between[i].node[side] == hosts.node_of[pe] &&
 			    !strcmp(hosts.ports[i].port[side], port))

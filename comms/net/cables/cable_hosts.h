@@ -19,6 +19,11 @@
 bool cable_hosts_are_cabled(void);
 
 void cable_hosts_start(void);
+/*
+ * Uses cables without a carrier at one end or both no more, and says so on PE 0. has_carrier says
+ * the same on all PEs.
+ */
+void cable_hosts_check(bool (*has_carrier)(int pe, const char *port));
 void cable_hosts_stop(void);
 
 enum cable_way {

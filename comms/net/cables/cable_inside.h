@@ -180,6 +180,8 @@ void cable_addresses_stop(void);
 void *cable_describe(size_t *bytes);
 /* Takes over the key of the job that PE 0 has published. */
 void cable_read_key(void);
+/* Cables that had no carrier when PEs published their ports are used no more. */
+void cable_check_carriers(void);
 /* Where a PE listens, by the cable or the network of the route. Returns the address's length. */
 unsigned cable_address(const struct cable_route *route, struct sockaddr_storage *address);
 /* The same by the network that joins all hosts, of any PE; 0: there is none. */
