@@ -54,6 +54,7 @@ man3_texts = \
 	docs/man/man3/shmemx_plan.3 \
 	docs/man/man3/shmemx_rdma.3 \
 	docs/man/man3/shmemx_reduce.3 \
+	docs/man/man3/shmemx_reduce_scatter.3 \
 	docs/man/man3/shmemx_stats.3 \
 	docs/man/man3/shmem_alltoall.txt \
 	docs/man/man3/shmem_atomic_fetch.txt \

@@ -245,6 +245,15 @@
 		FINISH(status, stat)                                                                                   \
 	}
 
+#define BODY_reduce_scatter(SYMBOL, ROUTINE, CODE)                                                                 \
+	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int op, int *stat)              \
+	{                                                                                                          \
+		size_t n = fortran_block(team, dest, source, ROUTINE);                                             \
+		int status =                                                                                       \
+			shmemx_reduce_scatter(team, dest->base_addr, source->base_addr, n, CODE, (shmemx_op_t)op); \
+		FINISH(status, stat)                                                                               \
+	}
+
 /* Averages: CODE is that of a type of which there are some. */
 #define AVERAGE_SHMEMX_FLOAT shmemx_float_avg_reduce
 #define AVERAGE_SHMEMX_DOUBLE shmemx_double_avg_reduce

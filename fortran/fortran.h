@@ -119,6 +119,8 @@ size_t fortran_team_size(shmem_team_t team, const char *routine);
 
 /* Elements of source for each PE of the team, in equal shares. */
 size_t fortran_share(shmem_team_t team, const array *dest, const array *source, const char *routine);
+/* Elements of the block of one PE, of which source has one for each PE of the team. */
+size_t fortran_block(shmem_team_t team, const array *dest, const array *source, const char *routine);
 
 /* Strides and nelems are in elements. */
 int fortran_alltoalls(shmem_team_t team, const array *dest, const array *source, const struct fortran_blocks *blocks,

@@ -173,6 +173,21 @@ size_t fortran_count(const array *dest, const array *source, size_t times, const
 	return count;
 }
 
+size_t fortran_block(shmem_team_t team, const array *dest, const array *source, const char *routine)
+{
+	size_t pes = fortran_team_size(team, routine), count = fortran_contiguous(source, "source", routine),
+	       room = fortran_contiguous(dest, "dest", routine);
+
+	if (count % pes)
+		fortran_die(routine,
+			    "source has %zu elements, which are no equal blocks for %zu PEs; "
+			    "pass a multiple of %zu elements",
+			    count, pes, pes);
+	if (room < count / pes)
+		fortran_die(routine, "dest has %zu elements, and the block of a PE has %zu", room, count / pes);
+	return count / pes;
+}
+
 size_t fortran_share(shmem_team_t team, const array *dest, const array *source, const char *routine)
 {
 	size_t pes = fortran_team_size(team, routine), count = fortran_count(dest, source, 1, routine);

@@ -149,6 +149,13 @@ typedef enum {
 } shmemx_type_t;
 
 /*
+ * See shmemx_reduce_scatter(3): source has a block of nreduce elements for each PE of the team, in
+ * order, and dest gets this PE's block of their reduction.
+ */
+int shmemx_reduce_scatter(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
+			  shmemx_op_t op);
+
+/*
  * Which atomics there are for a type, see shmemx_atomic(3), by the operation that SHMEMX_SUM and so
  * on name, and how they are carried out.
  */
@@ -243,8 +250,8 @@ size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, co
 #endif
 
 /*
- * C++: plans of reductions take the type from the pointers. The fixed-width codes are those of all
- * integers of that size and sign.
+ * C++: plans of reductions, and reduce-scatter, take the type from the pointers. The fixed-width
+ * codes are those of all integers of that size and sign.
  */
 #if defined(__cplusplus) && __cplusplus >= 201103L && !defined(SHMEMX_NO_OVERLOADS)
 template <typename T, typename Result = int> struct shmemx_type_code {
@@ -281,6 +288,11 @@ __extension__ template <> struct shmemx_type_code<float _Complex, int> {
 };
 #endif
 
+template <typename T>
+inline int shmemx_reduce_scatter(shmem_team_t team, T *dest, const T *source, size_t nreduce, shmemx_op_t op)
+{
+	return shmemx_reduce_scatter(team, dest, source, nreduce, shmemx_type_code<T>::value, op);
+}
 template <typename T>
 inline int shmemx_reduce_init(shmem_team_t team, T *dest, const T *source, size_t nreduce, shmemx_op_t op, int PE_root,
 			      int executor, shmemx_plan_t *plan)

@@ -18,7 +18,8 @@ libtorushmem_la_SOURCES += shmem/exchange/exchange.c shmem/exchange/exchange.h \
 libtorushmem_la_SOURCES += shmem/grid/grid.c shmem/grid/grid.h shmem/grid/pack.c \
 	shmem/grid/torus.c
 libtorushmem_la_SOURCES += shmem/numbers/atomics.c shmem/numbers/averages.c shmem/numbers/divide.c shmem/numbers/divide.h \
-	shmem/numbers/narrow.c shmem/numbers/narrow.h shmem/numbers/reduce_narrow.c
+	shmem/numbers/narrow.c shmem/numbers/narrow.h shmem/numbers/reduce_narrow.c \
+	shmem/numbers/reduce_scatter.c
 libtorushmem_la_SOURCES += shmem/observe/stats.c shmem/observe/trace_clocks.c \
 	shmem/observe/trace_clocks.h shmem/observe/trace_file.c
 libtorushmem_la_SOURCES += shmem/plans/plan_blocks.c shmem/plans/plan_broadcast.c \

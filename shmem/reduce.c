@@ -29,8 +29,6 @@
  * where it lies and need two barriers.
  */
 #define SLOTTED 4
-/* Bytes of another's data at a time, where it cannot be read in place. */
-#define WINDOW (256UL << 10)
 #define STRIP 8192 /* bytes combined at a time, while they are in the nearest cache */
 
 /* The kinds of trees in the order of enum torus_trees. */
@@ -95,8 +93,7 @@ static void combine_into_part(const struct reduction *r, char *acc, size_t done,
 		r->combine(acc + done * r->size, acc + done * r->size, with, count);
 }
 
-/* acc = acc op what member i has at source, through a window where its memory is not here. */
-static void combine_member(const struct reduction *r, int i, char *acc, const char *source, size_t count, void *window)
+void reduce_member(const struct reduction *r, int i, char *acc, const char *source, size_t count, void *window)
 {
 	int pe = set_pe(r->set, i);
 	struct comms_peer *peer;
@@ -110,7 +107,7 @@ static void combine_member(const struct reduction *r, int i, char *acc, const ch
 		combine_into_part(r, acc, 0, here, count);
 		return;
 	}
-	for (size_t done = 0, most = WINDOW / r->size; done < count; done += most) {
+	for (size_t done = 0, most = REDUCE_WINDOW / r->size; done < count; done += most) {
 		size_t now = count - done < most ? count - done : most;
 
 		comms_get(window, source + done * r->size, now * r->size, pe, r->set->routine);
@@ -125,15 +122,15 @@ static void reduce_by_parts(const struct reduction *r)
 	int n = set->group->size, me = set->group->me;
 	size_t mine = first_of_part(set, r->count, me) * r->size,
 	       many = first_of_part(set, r->count, me + 1) - first_of_part(set, r->count, me);
-	void *window = malloc(WINDOW);
+	void *window = malloc(REDUCE_WINDOW);
 	float *sum = r->narrow ? narrow_sum_begin(r, r->dest + mine, many) : NULL;
 	char *acc = sum ? (char *)sum : r->dest + mine;
 
 	if (!window)
-		rte_die(set->routine, "no memory for a buffer of %lu bytes", WINDOW);
+		rte_die(set->routine, "no memory for a buffer of %lu bytes", REDUCE_WINDOW);
 	set_sync(set);
 	for (int i = 1; i < n; i++)
-		combine_member(r, (me + i) % n, acc, r->dest + mine, many, window);
+		reduce_member(r, (me + i) % n, acc, r->dest + mine, many, window);
 	if (sum)
 		narrow_sum_end(r, r->dest + mine, sum, many);
 	set_sync(set);

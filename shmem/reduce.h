@@ -34,6 +34,14 @@ struct reduction {
 /* For a team whose members exchange all their data. May change its argument. */
 void reduce_small(struct reduction *r);
 
+/* Bytes of another's data at a time, where it cannot be read in place. */
+#define REDUCE_WINDOW (256UL << 10)
+/*
+ * acc = acc op what member i has at source, through a window where its memory is not here. acc
+ * holds floats if the elements are narrow.
+ */
+void reduce_member(const struct reduction *r, int i, char *acc, const char *source, size_t count, void *window);
+
 void set_reduce_narrow(const struct set *set, void *dest, const void *source, size_t count,
 		       const struct reduce_narrow *narrow);
 /* The same as functions of reduce.c and reduce_small.c, for 16-bit numbers, in floats. */

@@ -64,6 +64,7 @@ API_TESTS = \
 	tests/api/ptr \
 	tests/api/numbers \
 	tests/api/reduce \
+	tests/api/reduce_scatter \
 	tests/api/reinit \
 	tests/api/remap \
 	tests/api/removed \

@@ -51,6 +51,7 @@ CALL(alltoalls, shmem_long_alltoalls(WORLD, dest, source, 1, 1, 2 + how.more))
 CALL(reduce, shmem_long_sum_reduce(WORLD, dest, source, 2 + how.more))
 CALL(half, shmemx_half_sum_reduce(WORLD, (shmemx_half_t *)dest, (shmemx_half_t *)source, 2 + how.more))
 CALL(average, shmemx_double_avg_reduce(WORLD, (double *)dest, (double *)source, 2 + how.more))
+CALL(reduce_scatter, shmemx_reduce_scatter(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, SHMEMX_SUM))
 CALL(inscan, shmem_long_sum_inscan(WORLD, dest, source, 2 + how.more))
 CALL(exscan, shmem_long_sum_exscan(WORLD, dest, source, 2 + how.more))
 CALL(old_broadcast, shmem_broadcast64(dest, source, 2 + how.more, how.root, 0, 0, n, psync))
@@ -138,6 +139,7 @@ static const struct call {
 	{"reduce", "shmem_long_sum_reduce", SIZE | ORDER, reduce, nothing},
 	{"half", "shmemx_half_sum_reduce", SIZE | ORDER, half, nothing},
 	{"average", "shmemx_double_avg_reduce", SIZE | ORDER, average, nothing},
+	{"reduce_scatter", "shmemx_reduce_scatter", SIZE | ORDER, reduce_scatter, nothing},
 	{"inscan", "shmem_long_sum_inscan", SIZE | ORDER, inscan, nothing},
 	{"exscan", "shmem_long_sum_exscan", SIZE | ORDER, exscan, nothing},
 	{"old_broadcast", "shmem_broadcast64", SIZE | ROOT | ORDER, old_broadcast, nothing},

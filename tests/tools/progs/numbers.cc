@@ -56,6 +56,18 @@ template <typename T> static void narrow()
 	check(to, 2 * float(shmem_n_pes() - 1), "max");
 }
 
+// Everybody brings the same blocks of 2 elements, one of each PE.
+template <typename T> static void scatter()
+{
+	static T blocks[2 * 64], to[2];
+	const float mine[] = {0.5F, 0.5F};
+
+	for (int pe = 0; pe < shmem_n_pes(); pe++)
+		store(&blocks[2 * pe], mine);
+	shmemx_reduce_scatter(SHMEM_TEAM_WORLD, to, blocks, 2, SHMEMX_SUM);
+	check(to, 0.5F * float(shmem_n_pes()), "reduce_scatter");
+}
+
 template <typename T> static void plain()
 {
 	static T to[2], from[2];
@@ -89,6 +101,8 @@ int main()
 	plain<double>();
 	plain<long double>();
 	atomics();
+	scatter<shmemx_bfloat16_t>();
+	scatter<double>();
 	if (shmem_my_pe() == 0)
 		std::puts("numbers: right");
 	shmem_finalize();
