@@ -60,7 +60,7 @@ static void register_memory(void)
 		};
 
 		if (ucx.rma && comms.segments[i].size > 0)
-			ucx_check(ucp.mem_map(ucx.context, &params, &ucx.memory[i]), "ucp_mem_map");
+			ucx.memory[i] = ucx_map_memory(&params, "shmem_init");
 	}
 }
 

@@ -39,7 +39,7 @@ void *ucx_share(struct comms_buffer *buffer)
 	key_in_buffer(buffer)->bytes = 0;
 	if (!ucx.rma)
 		return NULL;
-	ucx_check(ucp.mem_map(ucx.context, &params, &memory), "ucp_mem_map");
+	memory = ucx_map_memory(&params, "shmemx_rdma_register");
 	ucx_check(ucp.rkey_pack(ucx.context, memory, &key, &bytes), "ucp_rkey_pack");
 	if (bytes > sizeof key_in_buffer(buffer)->key)
 		rte_die("shmemx_rdma_register",

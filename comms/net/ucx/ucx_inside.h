@@ -161,6 +161,9 @@ extern struct ucx ucx;
 extern const ucp_request_param_t ucx_plain;
 
 void ucx_check(ucs_status_t status, const char *what);
+
+/* Registers memory with the network's devices, or ends the PE with a line. */
+ucp_mem_h ucx_map_memory(const ucp_mem_map_params_t *params, const char *routine);
 /*
  * The PE that an operation goes to, or COMMS_NOBODY. If the operation's PE has lost its peer, the
  * connection's own error message ends the job, perhaps in another thread; this leaves it time to do

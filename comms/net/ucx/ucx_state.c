@@ -6,6 +6,8 @@
 #include "ucx_inside.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "comms/core/futex.h"
@@ -25,6 +27,39 @@ void ucx_check(ucs_status_t status, const char *what)
 {
 	if (status != UCS_OK)
 		rte_die(NULL, "%s: %s", what, ucs.status_string(status));
+}
+
+/* "unlimited", or a number of KiB as ulimit -l prints it */
+static const char *limit_of_locked_memory(char *text, size_t size)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return "unlimited";
+	snprintf(text, size, "%llu", (unsigned long long)limit.rlim_cur / 1024);
+	return text;
+}
+
+/*
+ * UCX would print several lines about a failure, none of which says what to do. It stays silent
+ * unless the user has asked for its messages.
+ */
+ucp_mem_h ucx_map_memory(const ucp_mem_map_params_t *params, const char *routine)
+{
+	bool quiet = !getenv("UCX_LOG_LEVEL") && ucs.global_opts_set_value("LOG_LEVEL", "fatal") == UCS_OK;
+	ucp_mem_h memory = NULL;
+	ucs_status_t status = ucp.mem_map(ucx.context, params, &memory);
+	char limit[32];
+
+	if (quiet)
+		ucs.global_opts_set_value("LOG_LEVEL", "warn");
+	if (status != UCS_OK)
+		rte_die(routine,
+			"the RDMA device cannot register %zu MiB of memory (ucp_mem_map: %s); set a smaller "
+			"SHMEM_SYMMETRIC_SIZE, or raise ulimit -l, which is %s here; UCX_LOG_LEVEL=error shows "
+			"what UCX says",
+			params->length >> 20, ucs.status_string(status), limit_of_locked_memory(limit, sizeof limit));
+	return memory;
 }
 
 static bool is_of_a_lost_peer(ucs_status_t status)
