@@ -47,12 +47,14 @@ static void choose_segments(void)
 }
 
 /*
- * If all PEs are on this node, UCX opens no port to the outside. If the device is known, UCX need
+ * If all PEs are on this node, UCX opens no port to the outside; but RDMA does not work over the
+ * loopback device, so where there is RDMA, UCX chooses. If the device is known, UCX need
  * not search for the one with the default route, for which it reads all routes some fifty times.
  */
 static void choose_device(ucp_config_t *config)
 {
-	char *device = rte.n_local == comms.n_pes ? strdup("lo") : device_of_host();
+	bool alone = rte.n_local == comms.n_pes && !device_has_rdma();
+	char *device = alone ? strdup("lo") : device_of_host();
 
 	if (!device)
 		return;
