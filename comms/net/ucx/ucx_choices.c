@@ -20,14 +20,20 @@ static void choose_option(ucp_config_t *config, const char *name, const char *va
 		rte_debug("this UCX does not know %s=%s", variable, value);
 }
 
+/* May UCX use a transport whose name has this in it? */
+static bool is_allowed(const char *transport)
+{
+	const char *transports = getenv("UCX_TLS");
+	bool by_name = transports && strstr(transports, transport);
+	bool left_out = transports && transports[0] == '^';
+
+	return !transports || by_name != left_out || strstr(transports, "all");
+}
+
 /* Parameters that UCX reads from the environment only, and warns about if unused. */
 static void choose_for_tcp(const char *variable, const char *value)
 {
-	const char *transports = getenv("UCX_TLS");
-	bool by_name = transports && strstr(transports, "tcp");
-	bool left_out = transports && transports[0] == '^';
-
-	if (!getenv(variable) && (!transports || by_name != left_out || strstr(transports, "all")))
+	if (!getenv(variable) && is_allowed("tcp"))
 		rte_variable_set(variable, value);
 }
 
@@ -44,6 +50,21 @@ static void choose_segments(void)
 	choose_for_tcp("UCX_TCP_RX_SEG_SIZE", "256K");
 	choose_for_tcp("UCX_TCP_TX_BUFS_GROW", "2");
 	choose_for_tcp("UCX_TCP_RX_BUFS_GROW", "2");
+}
+
+/*
+ * UCX's ud, which rc uses to connect, drops packets that are not for its own address. It compares
+ * an IPv4 address only if the completion says that the packet was IPv4. Devices that do not say so
+ * would lose all packets to IPv4 addresses, and the job would end with "Endpoint timeout". Their
+ * receivers have checked the address before.
+ */
+static void choose_address_check(void)
+{
+	const char *variable = "UCX_UD_VERBS_ETH_DGID_CHECK";
+
+	if (!getenv(variable) && (is_allowed("ud") || is_allowed("rc") || is_allowed("ib")) &&
+	    device_has_roce_without_packet_types())
+		rte_variable_set(variable, "n");
 }
 
 /*
@@ -78,6 +99,7 @@ ucp_config_t *ucx_choices(void)
 
 	choose_modules();
 	choose_segments();
+	choose_address_check();
 	ucx_check(ucp.config_read(NULL, NULL, &config), "ucp_config_read");
 	/*
 	 * The library itself loads and stores memory of the node; UCX's access to it needs the

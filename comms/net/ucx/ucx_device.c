@@ -18,6 +18,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,17 +44,57 @@ static bool is_only_address(const struct ifaddrs *all, const struct ifaddrs *ent
 	return true;
 }
 
-bool device_has_rdma(void)
+/* The first line of a file of an RDMA device; empty if there is none. */
+static void read_fact(const char *device, const char *name, char *line, int size)
+{
+	char path[512];
+	FILE *file;
+
+	line[0] = '\0';
+	snprintf(path, sizeof path, "/sys/class/infiniband/%s/%s", device, name);
+	file = fopen(path, "r");
+	if (!file)
+		return;
+	if (fgets(line, size, file))
+		line[strcspn(line, "\n")] = '\0';
+	fclose(file);
+}
+
+static bool is_device(const char *device)
+{
+	return device[0] != '.';
+}
+
+static bool is_roce_without_packet_types(const char *device)
+{
+	char layer[32], vendor[32];
+
+	read_fact(device, "ports/1/link_layer", layer, sizeof layer);
+	read_fact(device, "device/vendor", vendor, sizeof vendor);
+	return is_device(device) && !strcmp(layer, "Ethernet") && strcmp(vendor, "0x15b3") != 0;
+}
+
+static bool has_rdma(bool (*wanted)(const char *device))
 {
 	DIR *folder = opendir("/sys/class/infiniband");
 	struct dirent *entry;
 	bool any = false;
 
 	while (folder && !any && (entry = readdir(folder)))
-		any = entry->d_name[0] != '.';
+		any = wanted(entry->d_name);
 	if (folder)
 		closedir(folder);
 	return any;
+}
+
+bool device_has_rdma(void)
+{
+	return has_rdma(is_device);
+}
+
+bool device_has_roce_without_packet_types(void)
+{
+	return has_rdma(is_roce_without_packet_types);
 }
 
 /* Is it an address of another network that jobs could use? */
