@@ -233,6 +233,11 @@ EXTRA_DIST += \
 	tests/distros/packages \
 	tests/distros/page.awk \
 	tests/distros/run \
+	tests/rdma/checks \
+	tests/rdma/events.c \
+	tests/rdma/first \
+	tests/rdma/inside \
+	tests/rdma/run \
 	tests/lib/cluster.bash \
 	tests/lib/cxx.bash \
 	tests/lib/bats.sh \
@@ -266,6 +271,7 @@ EXTRA_DIST += \
 	tests/tools/libfabric.bats \
 	tests/tools/manuals.bats \
 	tests/tools/distros.bats \
+	tests/tools/rdma.bats \
 	tests/tools/examples.bats \
 	tests/tools/guide.bats \
 	tests/tools/hang.c \
