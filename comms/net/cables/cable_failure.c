@@ -111,8 +111,8 @@ static bool answers_over_network(int pe)
 }
 
 /*
- * The PEs at both ends of a cut cable notice it, and all neighbours of a lost host. One reports, and
- * the others only if that does not end the job.
+ * The PEs at both ends of a cut cable notice it, and all neighbours of a lost host. One reports,
+ * and the others only if that does not end the job.
  */
 static void wait_to_report(int lost, bool cut)
 {

@@ -42,8 +42,8 @@ struct cable_route {
 };
 
 /*
- * The route to a PE; one thread at a time. second: over the second cable of a pair of hosts, if they
- * have two.
+ * The route to a PE; one thread at a time. second: over the second cable of a pair of hosts, if
+ * they have two.
  */
 struct cable_route cable_route_to(int pe, bool second);
 
