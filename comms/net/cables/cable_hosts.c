@@ -25,7 +25,7 @@ static struct {
 	struct cable_ports *ports; /* by cable */
 	struct torus_cable_between *between;
 	int count, dead; /* cables in use, and those behind them, which have no carrier */
-	int **distance; /* of all nodes from each node; NULL: not computed yet */
+	int **distance;	 /* of all nodes from each node; NULL: not computed yet */
 	int *queue;
 	int longest;
 } hosts;
