@@ -41,33 +41,19 @@ static void *cable_allocate(size_t count, size_t bytes)
 
 /* --- The shape file --- */
 
-/* The caller frees it; NULL: none is given. */
-static char *shape_text(void)
+/* Returns false if there is no shape file. */
+static bool read_shape(struct torus_file *file)
 {
 	const char *path = setting_text(SETTING_TORUS_FILE), *found = getenv(RTE_TORUS_FOUND);
 	char problem[TORUS_PROBLEM], *text;
 
-	if (path[0]) {
-		text = text_of_file(path, problem, sizeof problem);
-		if (!text)
-			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: %s", path, problem);
-		return text;
-	}
-	text = found ? strdup(found) : NULL;
-	for (char *at = text; at && *at; at++)
-		*at = *at == ';' ? '\n' : *at;
-	return text;
-}
-
-static bool read_shape(struct torus_file *file)
-{
-	char problem[TORUS_PROBLEM], *text = shape_text();
-	bool good = text && text[0] && torus_file_read(file, text, problem);
-
-	if (text && text[0] && !good && setting_text(SETTING_TORUS_FILE)[0])
-		rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: %s", setting_text(SETTING_TORUS_FILE), problem);
+	if (!path[0])
+		return found && torus_file_read_line(file, found);
+	text = text_of_file(path, problem, sizeof problem);
+	if (!text || !torus_file_read(file, text, problem))
+		rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: %s", path, problem);
 	free(text);
-	return good;
+	return true;
 }
 
 bool cable_hosts_are_cabled(void)
