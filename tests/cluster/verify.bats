@@ -55,6 +55,18 @@ is_nameless()
 	grep -qw h3 report.html
 }
 
+@test "hosts in a ring that forward nothing: how they are reached, and their cables, without addresses" {
+	run timeout 300 "$cluster" run --name "$name" --torus 3 --cables own -- env XDG_CACHE_HOME="$work/cache" "$TOP_BUILDDIR/oshverify" \
+		--quick --paths hosts,hosts-cables --only barrier --parts tests --hostfile /run/cluster/hostfile --output report
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(passed_on hosts-cables)" -eq 1 ]
+	grep -q '"found": \["PEs: 3, of which 1 on this node by load and store; others by cables"' report.json
+	grep -q '"cables": {"path": "yes, ' report.json
+	is_nameless
+	! grep -w fe80 report.json report.html
+}
+
 @test "in an allocation of Slurm it finds the hosts by itself" {
 	command -v salloc >/dev/null || skip "no salloc"
 	run timeout 500 "$cluster" run --name "$name" --slurm --switch 4 -- salloc -Q -N 4 "$TOP_BUILDDIR/oshverify" --quick --paths local,hosts \

@@ -3,7 +3,7 @@
 #
 # oshverify: the benchmarks, and beside them what ucx_perftest measures over the same transports.
 
-figure_paths=local,ucx,ucx-tcp,ofi,tofu,tofu-few,hosts,hosts-tcp,hosts-ofi,hosts-tofu
+figure_paths=local,ucx,ucx-tcp,ofi,tofu,tofu-few,hosts,hosts-tcp,hosts-ofi,hosts-cables,hosts-tofu
 
 figures_seconds()
 {
@@ -83,7 +83,7 @@ perftest_there()
 perftest_path()
 {
 	case $path in
-	*tofu* | *ofi*) return ;;
+	*tofu* | *ofi* | *cables*) return ;;
 	esac
 	[ "$(seconds_left)" -gt 0 ] || return 0
 	server=127.0.0.1

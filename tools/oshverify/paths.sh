@@ -15,6 +15,8 @@ hosts-tcp      all          hosts        2  3   full  needs=several launcher=any
 	between hosts over TCP
 hosts-ofi      all          hosts        2  3   standard,full  needs=several,ofi launcher=any SHMEM_PATHS=local,ofi
 	between hosts by libfabric, with the provider that it chooses
+hosts-cables   all          hosts        2  3   full  needs=several launcher=any SHMEM_PATHS=local,cables
+	between hosts over TCP of the library's own: over each cable where hosts forward nothing
 hosts-tofu     all          hosts        2  3   standard,full  needs=several,vendor launcher=any SHMEM_PATHS=local,tofu
 	between hosts over Tofu
 END

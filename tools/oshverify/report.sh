@@ -91,7 +91,7 @@ find_facts()
 	note time_limit "$time_limit"
 	note user "$([ "$(id -u)" -eq 0 ] && echo root || echo 'not root')"
 	note_settings
-	printf '%s\n' "$facts" | grep -E '^(version|specification|build|machine|limits|paths|tofu|ucx|ofi|torus|launchers)[.:]' |
+	printf '%s\n' "$facts" | grep -E '^(version|specification|build|machine|limits|paths|tofu|cables|ucx|ofi|torus|launchers)[.:]' |
 		grep -v '^machine.host:' | sed 's/:/	/; s/^/info:/' >>"$work/facts"
 	for path in $(names_of_paths); do
 		find_path "$path"

@@ -82,7 +82,7 @@ run_suite()
 # --- Stress: what goes wrong once in a while, with another seed each time ---
 
 stress_tests=concurrent,threads,locks,contexts,collective_storm
-stress_paths=local,ucx-tcp,ucx,ofi,mixed,tofu-few,hosts,hosts-ofi,hosts-tofu
+stress_paths=local,ucx-tcp,ucx,ofi,mixed,tofu-few,hosts,hosts-ofi,hosts-cables,hosts-tofu
 
 stress_seconds()
 {
