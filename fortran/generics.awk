@@ -1,8 +1,8 @@
-# SPDX-License-Identifier: BSD-3-Clause Makes the type-generic part of the Fortran interface. Reads,
-# in this order: the C type table (lines "name|C type|rma|amo|ext|bits|old|
-# minmax|logic|sum|avg|fadd|Fortran|code"), fortran/types.tsv, the prototypes of shmem.h one a line,
-# include/generics.def, and fortran/generics.def with the names that only Fortran has. Writes what
-# -v want= says:
+# SPDX-License-Identifier: BSD-3-Clause
+# Makes the type-generic part of the Fortran interface. Reads, in this order: the C type table
+# (lines "name|C type|rma|amo|ext|bits|old|minmax|logic|sum|avg|fadd|Fortran|code"),
+# fortran/types.tsv, the prototypes of shmem.h one a line, include/generics.def, and
+# fortran/generics.def with the names that only Fortran has. Writes what -v want= says:
 #   f90    interface blocks for the module, which is shmem, or shmemx with -v extensions=1
 #   c      the routines behind them: scalars are passed on to C, arrays go to the BODY_ macros of
 #          fortran/bodies.h

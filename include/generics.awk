@@ -1,5 +1,6 @@
-# SPDX-License-Identifier: BSD-3-Clause After types.awk. Reads the type table, then generics.def;
-# writes the _Generic macros. -v stem= is what all names begin with.
+# SPDX-License-Identifier: BSD-3-Clause
+# After types.awk. Reads the type table, then generics.def; writes the _Generic macros. -v stem= is
+# what all names begin with.
 
 # Lines of their own: what compilers show of a mistake is the line it is in.
 function one(c_type, routine)

@@ -1,5 +1,6 @@
-# SPDX-License-Identifier: BSD-3-Clause Headers: shmem.h, pshmem.h, shmemx_inline.h and
-# shmemx_typed.h are made from the tables, the rest is as it is.
+# SPDX-License-Identifier: BSD-3-Clause
+# Headers: shmem.h, pshmem.h, shmemx_inline.h and shmemx_typed.h are made from the tables, the rest
+# is as it is.
 
 mppincludedir = $(includedir)/mpp
 include_HEADERS = include/shmemx.h include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp \

@@ -1,9 +1,9 @@
 #!/bin/sh
-# SPDX-License-Identifier: BSD-3-Clause make-header.sh TEMPLATE PREFIX VERSION [ROWS GENERICS STEM]:
-# fills a header template from the tables, on standard output. PREFIX goes in front of every name
-# (empty, or p for the profiling names). ROWS has the routines, GENERICS the type-generic names,
-# which all begin with STEM: those of the standard, if none are given. $CPP is the preprocessor,
-# $AWK awk.
+# SPDX-License-Identifier: BSD-3-Clause
+# make-header.sh TEMPLATE PREFIX VERSION [ROWS GENERICS STEM]: fills a header template from the
+# tables, on standard output. PREFIX goes in front of every name (empty, or p for the profiling
+# names). ROWS has the routines, GENERICS the type-generic names, which all begin with STEM: those
+# of the standard, if none are given. $CPP is the preprocessor, $AWK awk.
 set -eu
 template=$1 prefix=$2 version=$3 rows=${4:-prototypes.def} generics=${5:-generics.def} stem=${6:-shmem_}
 here=$(dirname "$0")

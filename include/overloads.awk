@@ -1,7 +1,8 @@
-# SPDX-License-Identifier: BSD-3-Clause After types.awk. Reads the type table, the prototypes of
-# shmem.h, a line each, then generics.def; writes the overloads for C++: each calls the typed
-# routine of the same parameters. -v stem= is what all names begin with; only the standard's
-# (shmem_) have overloads that explain what is wrong with a call.
+# SPDX-License-Identifier: BSD-3-Clause
+# After types.awk. Reads the type table, the prototypes of shmem.h, a line each, then generics.def;
+# writes the overloads for C++: each calls the typed routine of the same parameters. -v stem= is
+# what all names begin with; only the standard's (shmem_) have overloads that explain what is wrong
+# with a call.
 
 /^#/ || NF == 0 { next }
 

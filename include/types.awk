@@ -1,5 +1,5 @@
-# SPDX-License-Identifier: BSD-3-Clause The type table for generics.awk and overloads.awk, which are
-# given after this file: lines "name|C
+# SPDX-License-Identifier: BSD-3-Clause
+# The type table for generics.awk and overloads.awk, which are given after this file: lines "name|C
 # type|rma|amo|ext|bits|old|minmax|logic|sum|avg|fadd|narrow|generic". order[set, 1..count[set]] are
 # the C types of a set, each once: names that are one C type on this platform are one type,
 # chosen[set, C type] is the name in its routines.

@@ -45,10 +45,15 @@ script_files()
 	done
 }
 
-# Names lines of comment alone, in scripts, that are longer than 100 columns.
+# Names lines of comment alone, in scripts, that are longer than 100 columns, or that follow the
+# licence on its line, where tools do not read it any more.
 long_script_comments()
 {
 	expand "$1" | awk -v name="$1" '
+	/^# SPDX-License-Identifier: [^ ]+ ./ {
+		print name ":" NR ": more than the licence is on its line"
+		found = 1
+	}
 	/^ *#+ / && length > 100 {
 		print name ":" NR ": the comment is longer than 100 columns"
 		found = 1

@@ -1,11 +1,12 @@
 #!/bin/sh
-# SPDX-License-Identifier: BSD-3-Clause make-man3.sh LISTS TEXTS SHMEM.H FORTRAN FOLDER: the manual
-# pages of the routines. LISTS is the folder with openshmem-1.6.tsv and additions.tsv, which know
-# the families; TEXTS the folder with a text for each page of the standard's routines (man3.awk says
-# what is in it) and a whole page for each extension (extension.awk adds how Fortran calls it; a
-# comment "names: PATTERN" names routines that are not listed in NAME); SHMEM.H the header with the
-# prototypes, beside which lies shmemx_typed.h, FORTRAN what "make-fortran.sh synopsis" writes. In
-# FOLDER comes each page, and for each other name that it has one that refers to it.
+# SPDX-License-Identifier: BSD-3-Clause
+# make-man3.sh LISTS TEXTS SHMEM.H FORTRAN FOLDER: the manual pages of the routines. LISTS is the
+# folder with openshmem-1.6.tsv and additions.tsv, which know the families; TEXTS the folder with a
+# text for each page of the standard's routines (man3.awk says what is in it) and a whole page for
+# each extension (extension.awk adds how Fortran calls it; a comment "names: PATTERN" names routines
+# that are not listed in NAME); SHMEM.H the header with the prototypes, beside which lies
+# shmemx_typed.h, FORTRAN what "make-fortran.sh synopsis" writes. In FOLDER comes each page, and for
+# each other name that it has one that refers to it.
 set -eu
 LC_ALL=C
 export LC_ALL
