@@ -105,5 +105,6 @@ ended()
 	"$cluster" exec --name "$name" h1 pkill -CONT -x phases
 	sleep 1
 	kill -0 "$job"
-	run -1 grep -v 'plm:ssh: Warning' out # PRRTE 3 warns of its own process groups now and then
+	cat out
+	run -1 grep -v 'plm:[rs]sh: Warning' out # the launchers warn of their own process groups now and then
 }
