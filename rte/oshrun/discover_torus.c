@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -134,6 +135,59 @@ static void make_command(struct arguments *command, const char *path, const stru
 		arguments_add(command, "--hostfile=%s", hostfile);
 }
 
+/* "lo,x+,x-": the ports at the ends of cables that are networks of their own; "": there are none. */
+static void list_cable_ports(const char *shape, char *list, size_t size)
+{
+	char port[2][IF_NAMESIZE], listed[2 * IF_NAMESIZE + 4];
+
+	snprintf(list, size, ",lo,");
+	for (const char *at = shape; (at = strstr(at, "cable ")); at++) {
+		if (sscanf(at, "cable %*s %15s %*s %15[^; ]", port[0], port[1]) != 2)
+			continue;
+		for (int side = 0; side < 2; side++) {
+			const size_t used = strlen(list);
+
+			snprintf(listed, sizeof listed, ",%s,", port[side]);
+			if (!strstr(list, listed) && used + strlen(port[side]) + 2 < size)
+				sprintf(list + used, "%s,", port[side]);
+		}
+	}
+	list[strlen(list) - 1] = '\0';
+	memmove(list, list + 1, strlen(list));
+	if (!strcmp(list, "lo"))
+		list[0] = '\0';
+}
+
+/* By the environment, or by an option such as --mca. */
+static bool is_given(const char *variable, const struct options *options)
+{
+	const size_t length = strlen(variable);
+
+	for (int i = 0; i < options->export_count; i++)
+		if (!strncmp(options->exports[i], variable, length) && options->exports[i][length] == '=')
+			return true;
+	return getenv(variable) != NULL;
+}
+
+/*
+ * Open MPI's and PRRTE's daemons connect over any network that two hosts share. One over a cable
+ * would not survive the loss of it, and the launcher then waits for ever.
+ */
+static void keep_launcher_off_cables(const char *shape, const struct options *options)
+{
+	static const char *const variables[][2] = {
+		{"OMPI_MCA_oob_tcp_if_exclude", "OMPI_MCA_oob_tcp_if_include"},
+		{"PRTE_MCA_oob_tcp_if_exclude", "PRTE_MCA_oob_tcp_if_include"},
+		{"PRTE_MCA_prte_if_exclude", "PRTE_MCA_prte_if_include"},
+	};
+	char ports[1024];
+
+	list_cable_ports(shape, ports, sizeof ports);
+	for (size_t i = 0; ports[0] && i < sizeof variables / sizeof variables[0]; i++)
+		if (!is_given(variables[i][0], options) && !is_given(variables[i][1], options))
+			setenv(variables[i][0], ports, 1);
+}
+
 void discover_torus(const struct launcher *launcher, const struct options *options, const struct hosts *hosts)
 {
 	struct arguments command = {0};
@@ -147,8 +201,10 @@ void discover_torus(const struct launcher *launcher, const struct options *optio
 		return;
 	make_command(&command, path, launcher, options);
 	ask_torusplan(&command, options->quiet, text, LONGEST);
-	if (text[0])
+	if (text[0]) {
 		setenv(RTE_TORUS_FOUND, text, 1);
+		keep_launcher_off_cables(text, options);
+	}
 	if (options->verbose)
 		say("torus by its cables: %s", text[0] ? text : "none found");
 	arguments_free(&command);

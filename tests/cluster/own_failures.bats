@@ -12,14 +12,19 @@ setup()
 	need_cluster mpirun
 }
 
-# start ROUNDS PAIR...: traffic between these PEs, one on each of four hosts in a ring; returns when each pair has had a round
+# start ROUNDS PAIR...: traffic between these PEs, one on each of four hosts in a ring; returns when
+# each pair has had a round. FOUND=yes: oshrun finds the cables.
 start()
 {
-	# The launcher would wait for ever for daemons that it has reached over a cable which is cut.
+	# Started in this way, the launcher would wait for ever for daemons that it has reached over a
+	# cable which is cut.
 	# shellcheck disable=SC2016 # for the shell over there
-	timeout -k 2 60 "$cluster" exec --name "$name" h0 env OMPI_MCA_oob_tcp_if_include=eth0 SHMEM_FAILURE_SECONDS=2 \
-		SHMEM_PATHS=local,cables sh -c \
-		'SHMEM_TORUS_FILE=$CLUSTER_SHAPE_FILE exec "$0" -q --hostfile "$CLUSTER_HOSTFILE" -n 4 "$@"' \
+	local given='export OMPI_MCA_oob_tcp_if_include=eth0 SHMEM_PATHS=local,cables SHMEM_TORUS_FILE=$CLUSTER_SHAPE_FILE'
+
+	[ "${FOUND:-no}" = no ] || given=:
+	# shellcheck disable=SC2016 # for the shell over there
+	timeout -k 2 60 "$cluster" exec --name "$name" h0 env SHMEM_FAILURE_SECONDS=2 sh -c \
+		"$given"'; exec "$0" -q --hostfile "$CLUSTER_HOSTFILE" -n 4 "$@"' \
 		"$TOP_BUILDDIR/oshrun" "$TOP_BUILDDIR/tests/cluster/traffic" "$@" </dev/null >out 2>&1 3>&- &
 	job=$!
 	for _ in $(seq 200); do
@@ -72,4 +77,11 @@ ended()
 	[ "$(grep -v 'plm:.*: Warning' out)" = 'torushmem: PE 0: the cable from h1 x+ to h2 x- has no carrier; messages take detours
 under way
 right' ]
+}
+
+@test "a cable is cut under a job that oshrun found the cables for: the launcher ends, too" {
+	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --torus 4 --cables own
+	FOUND=yes start 1000000000 0-2
+	"$cluster" cut --name "$name" h0 x+
+	ended
 }
