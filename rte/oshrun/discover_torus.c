@@ -135,7 +135,7 @@ static void make_command(struct arguments *command, const char *path, const stru
 		arguments_add(command, "--hostfile=%s", hostfile);
 }
 
-/* "lo,x+,x-": the ports at the ends of cables that are networks of their own; "": there are none. */
+/* "lo,x+,x-": the ports of cables that are networks of their own; "": there are none. */
 static void list_cable_ports(const char *shape, char *list, size_t size)
 {
 	char port[2][IF_NAMESIZE], listed[2 * IF_NAMESIZE + 4];
