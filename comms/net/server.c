@@ -6,7 +6,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "comms/core/processor.h"
 #include "comms/wait/lists.h"
+#include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -38,14 +40,46 @@ static bool server_may_sleep(struct network_server *server)
 	return !server->may_sleep || server->may_sleep();
 }
 
-static void progress_for_others(struct network_server *server)
+static bool is_stopping(struct network_server *server)
 {
+	return atomic_load_explicit(&server->stopping, memory_order_relaxed);
+}
+
+static bool work_for_others(struct network_server *server)
+{
+	bool any = false;
+
+	while (server->work())
+		any = true;
+	wait_lists.serve();
+	comms_wake(comms_peer(comms.pe));
+	return any;
+}
+
+/* Polls until nothing has happened for as long as the thread lingers, or this PE polls itself. */
+static void linger(struct network_server *server, unsigned visits)
+{
+	int64_t end = rte_clock_ns() + server->lingers;
+
+	while (!is_stopping(server) && rte_clock_ns() < end &&
+	       atomic_load_explicit(&server->visits, memory_order_relaxed) == visits) {
+		if (server->work()) {
+			work_for_others(server);
+			end = rte_clock_ns() + server->lingers;
+		}
+		processor_pause();
+	}
+}
+
+static void progress_for_others(struct network_server *server, unsigned visits)
+{
+	bool any;
+
 	do {
-		while (server->work())
-			;
-		wait_lists.serve();
-		comms_wake(comms_peer(comms.pe));
-	} while (!server_may_sleep(server) && !atomic_load_explicit(&server->stopping, memory_order_relaxed));
+		any = work_for_others(server);
+		if (any && server->lingers > 0)
+			linger(server, visits);
+	} while (!server_may_sleep(server) && !is_stopping(server));
 }
 
 static void *run_server(struct network_server *server)
@@ -62,7 +96,7 @@ static void *run_server(struct network_server *server)
 			atomic_store_explicit(&server->rests, false, memory_order_seq_cst);
 			continue;
 		}
-		progress_for_others(server);
+		progress_for_others(server, visits);
 		sleep_until_woken(server, server->event < 0 ? INTERVAL : -1, server->event);
 	}
 	return NULL;

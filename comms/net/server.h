@@ -22,6 +22,11 @@ struct network_server {
 	/* May the thread sleep until event is readable? NULL: always. */
 	bool (*may_sleep)(void);
 	int event; /* readable if there may be work; -1: this network has no such descriptor */
+	/*
+	 * Nanoseconds for which the thread polls on after work, because more often follows at once
+	 * and waking up takes longer. 0 if no processor is free for it.
+	 */
+	int64_t lingers;
 
 	/* The server's own. */
 	pthread_t thread;

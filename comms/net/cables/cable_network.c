@@ -21,6 +21,8 @@
 
 /* --- This host --- */
 
+#define LINGERS 50000 /* ns; a thread takes about as long to wake up on an idle processor */
+
 bool cable_find(bool must)
 {
 	return must || cable_hosts_are_cabled();
@@ -67,6 +69,7 @@ void cable_start(void)
 	atomic_store_explicit(&cable_net.ending, false, memory_order_relaxed);
 	cable_net.server.work = cable_work;
 	cable_net.server.event = cable_net.epoll;
+	cable_net.server.lingers = rte_node_processors() >= 2 * rte.n_local ? LINGERS : 0;
 }
 
 void cable_open(void)
