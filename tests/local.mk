@@ -32,6 +32,7 @@ API_TESTS = \
 	tests/api/detours \
 	tests/api/exchange \
 	tests/api/faces \
+	tests/api/fence_lengths \
 	tests/api/fork \
 	tests/api/generics \
 	tests/api/global_exit \

@@ -20,6 +20,7 @@ struct cable_port {
 	char name[TORUS_PORT];
 	uint8_t link_address[16]; /* IPv6, of the cable alone */
 	uint32_t address, mask;	  /* IPv4 */
+	struct cable_gids gids;	  /* of its RDMA device */
 };
 
 /* What a PE publishes. */
@@ -73,6 +74,16 @@ void cable_addresses_start(void)
 	for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
 		take_address(entry);
 	freeifaddrs(all);
+}
+
+void cable_addresses_add_devices(void)
+{
+	for (int i = 0; i < mine->ports; i++) {
+		const struct cable_gids *gids = cable_net.verbs->gids(mine->at[i].name);
+
+		if (gids)
+			mine->at[i].gids = *gids;
+	}
 }
 
 void *cable_describe(size_t *bytes)
@@ -211,13 +222,15 @@ unsigned cable_common_address(int pe, struct sockaddr_storage *address)
 	return length;
 }
 
-unsigned cable_address(const struct cable_route *route, struct sockaddr_storage *address)
+unsigned cable_address(const struct cable_route *route, struct sockaddr_storage *address, struct cable_gids *gids)
 {
 	/* Nodes that SHMEM_NODE_PES makes are all on this host. */
 	const enum cable_way way = comms.node_size > 0 ? CABLE_WAY_HOST : route->way;
 	struct cable_info *info = info_of(route->next);
+	const struct cable_port *there = way == CABLE_WAY_CABLE ? port_called(info, route->its_port) : NULL;
 	unsigned length = 0;
 
+	*gids = there ? there->gids : (struct cable_gids){0};
 	switch (way) {
 	case CABLE_WAY_HOST: length = address_4(address, htonl(INADDR_LOOPBACK), info->port); break;
 	case CABLE_WAY_CABLE: length = address_by_cable(route, info, address); break;
@@ -227,6 +240,16 @@ unsigned cable_address(const struct cable_route *route, struct sockaddr_storage 
 	if (!length)
 		rte_die(NULL, "no cables and no common network lead to the host of PE %d", route->next);
 	return length;
+}
+
+bool cable_has_rdma(const struct cable_route *route)
+{
+	struct cable_info *info = info_of(route->next);
+	const struct cable_port *there = port_called(info, route->its_port);
+	bool has = there && cable_net.verbs && cable_net.verbs->reaches(route->port, &there->gids);
+
+	free(info);
+	return has;
 }
 
 const char *cable_port_of(int fd)

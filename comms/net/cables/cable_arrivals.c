@@ -36,7 +36,7 @@ static void check_frame(const struct cable_arrival *arrival)
 	const struct cable_header *header = &arrival->header;
 	const bool here = header->to == comms.pe;
 
-	if (header->kind > CABLE_ACKNOWLEDGE || header->from < 0 || header->from >= comms.n_pes || header->to < 0 ||
+	if (header->kind > CABLE_KEY || header->from < 0 || header->from >= comms.n_pes || header->to < 0 ||
 	    header->to >= comms.n_pes || header->bytes > (here ? CABLE_FRAME : CABLE_RELAYED_FRAME))
 		refuse_frame(arrival);
 }
@@ -67,6 +67,29 @@ static void end_frame(struct cable_arrival *arrival)
 		cable_relay_frame(relayed);
 	else
 		cable_frame_arrived(&arrival->header, NULL);
+}
+
+void cable_arrival_take(struct cable_arrival *arrival, const char *frame, size_t bytes)
+{
+	struct cable_header *header = &arrival->header;
+	bool in_place;
+
+	memcpy(header, frame, sizeof *header);
+	check_frame(arrival);
+	in_place = header->flow_last & CABLE_IN_PLACE;
+	if (bytes != sizeof *header + (in_place ? 0 : header->bytes) || (in_place && header->to != comms.pe))
+		refuse_frame(arrival);
+	if (header->kind == CABLE_ASK_KEY) {
+		cable_net.verbs->give_key(arrival);
+		return;
+	}
+	if (header->to == comms.pe) {
+		cable_frame_arrived(header, in_place ? NULL : frame + sizeof *header);
+		return;
+	}
+	begin_relaying(arrival);
+	memcpy(arrival->dest, frame + sizeof *header, header->bytes);
+	end_frame(arrival);
 }
 
 /* Returns false if more bytes must come first. */
@@ -107,25 +130,43 @@ static void take_data(struct cable_arrival *arrival)
 	arrival->left -= bytes;
 }
 
-/* The first bytes behind the greeting are the number of the PE that has connected. */
-static bool take_number(struct cable_arrival *arrival)
+static void answer_offer(struct cable_arrival *arrival)
 {
-	int64_t pe;
+	struct cable_answer answer = {0};
+	struct cable_offer offer;
 
-	if (arrival->filled - arrival->begin < sizeof pe)
+	memcpy(&offer, arrival->buffer + arrival->begin, sizeof offer);
+	arrival->begin += sizeof offer;
+	offer.port[sizeof offer.port - 1] = '\0';
+	if (cable_net.verbs)
+		cable_net.verbs->accept(arrival, &offer, &answer);
+	if (send(arrival->fd, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof answer)
+		cable_arrival_lose(arrival, errno);
+}
+
+/* Behind the greeting are the number of the PE that has connected, and its offer of RDMA. */
+static bool take_hello(struct cable_arrival *arrival)
+{
+	const size_t there = arrival->filled - arrival->begin;
+	struct cable_hello hello;
+
+	if (there < sizeof hello)
 		return false;
-	memcpy(&pe, arrival->buffer + arrival->begin, sizeof pe);
-	if (pe < 0 || pe >= comms.n_pes)
-		rte_die(NULL, "a connection says that it is PE %lld's, and the job has %d PEs", (long long)pe,
-			comms.n_pes);
-	arrival->pe = (int)pe;
-	arrival->begin += sizeof pe;
+	memcpy(&hello, arrival->buffer + arrival->begin, sizeof hello);
+	if (hello.pe < 0 || hello.pe >= comms.n_pes)
+		rte_die(NULL, "a connection says that it is PE %d's, and the job has %d PEs", hello.pe, comms.n_pes);
+	if (hello.offers && there < sizeof hello + sizeof(struct cable_offer))
+		return false;
+	arrival->pe = hello.pe;
+	arrival->begin += sizeof hello;
+	if (hello.offers)
+		answer_offer(arrival);
 	return true;
 }
 
 static void take_frames(struct cable_arrival *arrival)
 {
-	if (arrival->pe < 0 && !take_number(arrival))
+	if (arrival->pe < 0 && !take_hello(arrival))
 		return;
 	for (;;) {
 		if (arrival->dest) {
@@ -144,7 +185,7 @@ static void take_frames(struct cable_arrival *arrival)
 
 /* --- Connections --- */
 
-static void lose_arrival(struct cable_arrival *arrival, int error)
+void cable_arrival_lose(struct cable_arrival *arrival, int error)
 {
 	if (arrival->pe >= 0)
 		cable_lost(arrival->pe, cable_port_of(arrival->fd), error);
@@ -163,7 +204,7 @@ static bool read_arrival(struct cable_arrival *arrival)
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (got <= 0) {
-		lose_arrival(arrival, got == 0 ? 0 : errno);
+		cable_arrival_lose(arrival, got == 0 ? 0 : errno);
 		return false;
 	}
 	data = (size_t)got < part[0].iov_len ? (size_t)got : part[0].iov_len;
@@ -188,7 +229,7 @@ void cable_return_credit(struct cable_arrival *arrival, int class)
 	const uint8_t byte = (uint8_t) class;
 
 	if (!arrival->gone && send(arrival->fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)
-		lose_arrival(arrival, errno);
+		cable_arrival_lose(arrival, errno);
 }
 
 static bool has_proven_itself(int fd)
@@ -231,6 +272,8 @@ void cable_arrivals_free(void)
 		struct cable_arrival *next = cable_net.arrivals->next;
 
 		close(cable_net.arrivals->fd);
+		if (cable_net.arrivals->rdma)
+			cable_net.verbs->free(cable_net.arrivals->rdma);
 		if (cable_net.arrivals->relayed)
 			cable_message_free(cable_net.arrivals->relayed);
 		free(cable_net.arrivals);
@@ -255,15 +298,17 @@ static void take_event(const struct epoll_event *event)
 bool cable_work(void)
 {
 	struct epoll_event events[EVENTS];
+	bool any;
 	int n;
 
 	/* Another thread that works does it for this one, too. */
 	if (pthread_mutex_trylock(&cable_net.lock))
 		return false;
+	any = cable_net.verbs && cable_net.verbs->work();
 	n = epoll_wait(cable_net.epoll, events, EVENTS, 0);
 	for (int i = 0; i < n; i++)
 		take_event(&events[i]);
 	cable_acknowledge();
 	pthread_mutex_unlock(&cable_net.lock);
-	return n > 0;
+	return any || n > 0;
 }

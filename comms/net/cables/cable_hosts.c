@@ -403,18 +403,34 @@ int cable_hosts_reporter(int lost)
 	return turn + index_on_node(rte.pe) * ends;
 }
 
-const char *cable_hosts_text(char text[CABLE_HOSTS_TEXT])
+static int neighbours_text(char text[CABLE_HOSTS_TEXT], int rdma, int tcp)
 {
-	int near = 0, relayed = 0, others = 0, used;
+	const char *first = rdma > 0 ? "RDMA" : "TCP";
+	int many = rdma > 0 ? rdma : tcp;
+	int used =
+		snprintf(text, CABLE_HOSTS_TEXT, "%s over cables to %d neighbour%s", first, many, many == 1 ? "" : "s");
+
+	if (rdma > 0 && tcp > 0)
+		used += snprintf(text + used, (size_t)(CABLE_HOSTS_TEXT - used), ", TCP to %d", tcp);
+	return used;
+}
+
+const char *cable_hosts_text(char text[CABLE_HOSTS_TEXT], bool (*has_rdma)(const struct cable_route *route))
+{
+	int rdma = 0, tcp = 0, relayed = 0, others = 0, used;
 
 	for (int n = 0; n < hosts.nodes; n++) {
 		int distance = distances_from(hosts.node)[n];
 
-		near += n != hosts.node && distance == 1;
+		if (n != hosts.node && distance == 1) {
+			const struct cable_route route = cable_route_to(first_pe_of(n), false);
+
+			*(has_rdma(&route) ? &rdma : &tcp) += 1;
+		}
 		relayed += distance > 1;
 		others += n != hosts.node && distance < 0;
 	}
-	used = snprintf(text, CABLE_HOSTS_TEXT, "TCP over cables to %d neighbour%s", near, near == 1 ? "" : "s");
+	used = neighbours_text(text, rdma, tcp);
 	if (relayed > 0)
 		used += snprintf(text + used, (size_t)(CABLE_HOSTS_TEXT - used), ", relayed to %d more", relayed);
 	if (others > 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Links: the connections that send. A link has a queue for each class. Frames leave in turns of the
- * queues, those of a class above 0 only with a credit; a message's frames stay together. Short
- * frames are copied and leave in one call of the kernel; data of longer ones is sent from where it
- * is.
+ * queues, those of a class above 0 only with a credit; a message's frames stay together. On TCP,
+ * short frames are copied and leave in one call of the kernel; data of longer ones is sent from
+ * where it is.
  */
 #include "cable_inside.h"
 
@@ -48,31 +48,50 @@ void cable_watch(int operation, int fd, unsigned events, void *end)
 		rte_die(NULL, "the kernel does not watch a connection (epoll_ctl: %s)", strerror(errno));
 }
 
-/* Ends the job, unless all PEs have completed their operations. */
-static void lose_link(struct cable_link *link, int error)
+void cable_link_lose(struct cable_link *link, int error)
 {
 	cable_lost(link->pe, link->port, error);
 	link->gone = true;
 	epoll_ctl(cable_net.epoll, EPOLL_CTL_DEL, link->fd, NULL);
 }
 
-/* The first bytes: the greeting, and the number of this PE. */
+static void stage_bytes(struct cable_link *link, const void *bytes, size_t n)
+{
+	memcpy(link->stage + link->staged, bytes, n);
+	link->staged += n;
+}
+
+/* The first bytes: the greeting, the number of this PE, and an offer of RDMA. */
 static void stage_greeting(struct cable_link *link, const struct sockaddr_storage *address)
 {
+	const struct cable_hello hello = {.pe = comms.pe, .offers = link->offer != NULL};
 	struct greeting greeting;
-	const int64_t pe = comms.pe;
 
 	if (!greeting_make(&greeting, cable_net.key, address))
 		rte_die(NULL, "the kernel has no random bytes for a connection (getrandom)");
-	memcpy(link->stage, &greeting, sizeof greeting);
-	memcpy(link->stage + sizeof greeting, &pe, sizeof pe);
-	link->staged = sizeof greeting + sizeof pe;
+	stage_bytes(link, &greeting, sizeof greeting);
+	stage_bytes(link, &hello, sizeof hello);
+	if (link->offer)
+		stage_bytes(link, link->offer, sizeof *link->offer);
+}
+
+static void make_offer(struct cable_link *link, const struct cable_route *route, const struct cable_gids *its)
+{
+	struct cable_offer offer;
+
+	if (!cable_net.verbs || route->way != CABLE_WAY_CABLE || !cable_net.verbs->offer(link, route, its, &offer))
+		return;
+	link->offer = malloc(sizeof offer);
+	if (!link->offer)
+		rte_die(NULL, "no memory for a connection to PE %d", link->pe);
+	*link->offer = offer;
 }
 
 static void start_connection(struct cable_link *link, const struct cable_route *route)
 {
 	struct sockaddr_storage address = {0};
-	unsigned length = cable_address(route, &address);
+	struct cable_gids gids;
+	unsigned length = cable_address(route, &address, &gids);
 	int yes = 1;
 
 	link->fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -81,7 +100,8 @@ static void start_connection(struct cable_link *link, const struct cable_route *
 			strerror(errno));
 	setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 	if (connect(link->fd, (struct sockaddr *)&address, length) && errno != EINPROGRESS)
-		lose_link(link, errno);
+		cable_link_lose(link, errno);
+	make_offer(link, route, &gids);
 	stage_greeting(link, &address);
 	link->connecting = true;
 	link->waits_for_room = true;
@@ -123,6 +143,9 @@ void cable_link_free(struct cable_link *link)
 	if (!link)
 		return;
 	close(link->fd);
+	if (link->rdma)
+		cable_net.verbs->free(link->rdma);
+	free(link->offer);
 	free(link->queue);
 	free(link->credits);
 	free(link);
@@ -171,8 +194,7 @@ static int next_class(struct cable_link *link)
 	return -1;
 }
 
-/* The message's frame has been handed to the kernel, or copied. */
-static void end_frame(struct cable_link *link, struct cable_message *message, int class, size_t bytes)
+void cable_frame_end(struct cable_link *link, struct cable_message *message, int class, size_t bytes)
 {
 	message->data += bytes;
 	message->left -= bytes;
@@ -183,10 +205,8 @@ static void end_frame(struct cable_link *link, struct cable_message *message, in
 	cable_message_sent(flow_of(message), message);
 }
 
-static void stage_frame(struct cable_link *link, struct cable_message *message, int class)
+struct cable_header cable_frame_begin(struct cable_link *link, struct cable_message *message, int class, size_t bytes)
 {
-	const size_t most = class == 0 ? CABLE_FRAME : CABLE_RELAYED_FRAME;
-	const size_t bytes = message->left < most ? message->left : most;
 	struct cable_header header = message->header;
 
 	header.bytes = (uint32_t)bytes;
@@ -196,8 +216,16 @@ static void stage_frame(struct cable_link *link, struct cable_message *message, 
 		header.flow_last |= CABLE_LAST;
 	if (class > 0)
 		link->credits[class]--;
-	memcpy(link->stage + link->staged, &header, sizeof header);
-	link->staged += sizeof header;
+	return header;
+}
+
+static void stage_frame(struct cable_link *link, struct cable_message *message, int class)
+{
+	const size_t most = class == 0 ? CABLE_FRAME : CABLE_RELAYED_FRAME;
+	const size_t bytes = message->left < most ? message->left : most;
+	const struct cable_header header = cable_frame_begin(link, message, class, bytes);
+
+	stage_bytes(link, &header, sizeof header);
 	if (bytes > CABLE_SHORT) {
 		link->current = message;
 		link->current_class = class;
@@ -206,9 +234,8 @@ static void stage_frame(struct cable_link *link, struct cable_message *message, 
 		return;
 	}
 	if (bytes > 0)
-		memcpy(link->stage + link->staged, message->data, bytes);
-	link->staged += bytes;
-	end_frame(link, message, class, bytes);
+		stage_bytes(link, message->data, bytes);
+	cable_frame_end(link, message, class, bytes);
 }
 
 static void stage_frames(struct cable_link *link)
@@ -245,7 +272,7 @@ static bool send_some(struct cable_link *link)
 					 link->current_bytes - link->current_sent};
 	sent = sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (sent < 0 && errno != EAGAIN && errno != EINTR)
-		lose_link(link, errno);
+		cable_link_lose(link, errno);
 	if (sent < 0)
 		return false;
 	link->staged_sent += (size_t)sent < staged ? (size_t)sent : staged;
@@ -255,17 +282,33 @@ static bool send_some(struct cable_link *link)
 		struct cable_message *done = link->current;
 
 		link->current = NULL;
-		end_frame(link, done, link->current_class, link->current_bytes);
+		cable_frame_end(link, done, link->current_class, link->current_bytes);
 	}
 	return true;
+}
+
+static void flush_rdma(struct cable_link *link)
+{
+	while (!link->gone && cable_net.verbs->has_room(link->rdma)) {
+		int class = next_class(link);
+
+		if (class < 0)
+			return;
+		cable_net.verbs->send(link, link->queue[class].first, class);
+	}
 }
 
 void cable_link_flush(struct cable_link *link)
 {
 	if (link->connecting || link->gone)
 		return;
+	if (link->rdma && !link->offer) {
+		flush_rdma(link);
+		return;
+	}
 	for (;;) {
-		stage_frames(link);
+		if (!link->offer)
+			stage_frames(link);
 		if (link->staged_sent == link->staged && !link->current) {
 			wait_for_room(link, false);
 			return;
@@ -285,6 +328,25 @@ void cable_send(struct cable_flow *flow, struct cable_message *message)
 
 /* --- What the kernel reports --- */
 
+/* The receiver's answer to the offer; until then, nothing but the offer is sent. */
+static void take_rdma_answer(struct cable_link *link)
+{
+	struct cable_offer *offer = link->offer;
+	struct cable_answer answer;
+	ssize_t got = recv(link->fd, &answer, sizeof answer, MSG_DONTWAIT | MSG_PEEK);
+
+	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+		cable_link_lose(link, got == 0 ? 0 : errno);
+	if (got < (ssize_t)sizeof answer || recv(link->fd, &answer, sizeof answer, MSG_DONTWAIT) != got)
+		return;
+	link->offer = NULL;
+	if (!cable_net.verbs->begin(link, offer, &answer)) {
+		cable_net.verbs->free(link->rdma);
+		link->rdma = NULL;
+	}
+	free(offer);
+}
+
 /* Each byte is a credit of the class that it names. */
 static void take_credits(struct cable_link *link)
 {
@@ -292,10 +354,12 @@ static void take_credits(struct cable_link *link)
 	ssize_t got = recv(link->fd, classes, sizeof classes, MSG_DONTWAIT);
 
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-		lose_link(link, got == 0 ? 0 : errno);
+		cable_link_lose(link, got == 0 ? 0 : errno);
 	for (ssize_t i = 0; i < got; i++)
 		if (classes[i] < link->classes)
 			link->credits[classes[i]]++;
+		else if (classes[i] == CABLE_ROOM && link->rdma)
+			cable_net.verbs->add_room(link->rdma);
 }
 
 static void end_connecting(struct cable_link *link)
@@ -304,7 +368,7 @@ static void end_connecting(struct cable_link *link)
 	int error = 0;
 
 	if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &size) || error)
-		lose_link(link, error);
+		cable_link_lose(link, error);
 	link->connecting = false;
 }
 
@@ -314,7 +378,9 @@ void cable_link_ready(struct cable_link *link, unsigned events)
 		end_connecting(link);
 	if (link->connecting)
 		return;
-	if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+	if (link->offer && (events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
+		take_rdma_answer(link);
+	else if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
 		take_credits(link);
 	cable_link_flush(link);
 }

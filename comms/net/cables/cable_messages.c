@@ -52,6 +52,20 @@ static void end_message(struct cable_message *message)
 		atomic_store_explicit(&request->under_way, false, memory_order_release);
 }
 
+/*
+ * The target carries out frames in order, and RDMA may write data before the target has carried out
+ * the frames in front of it. So what a fence orders behind messages that are not acknowledged, or
+ * behind fetches, goes the long way. Answers go to memory that nothing else is to change.
+ */
+bool cable_message_is_free(const struct cable_message *message)
+{
+	if (message->header.kind == CABLE_ANSWER)
+		return message->fate == CABLE_FATE_FREED;
+	return message->fate == CABLE_FATE_ACKNOWLEDGED &&
+	       cable_flow_to(message->header.to, message->header.flow_last & 1)->acknowledged >= message->after &&
+	       (message->after == 0 || cable_net.fetching == 0);
+}
+
 void cable_message_sent(struct cable_flow *flow, struct cable_message *message)
 {
 	lower(message->sent);
@@ -104,6 +118,7 @@ static void take_answer(const struct cable_header *header, const char *data)
 	if (request->awaited > 0)
 		return;
 	lower(&cable_net.awaited);
+	cable_net.fetching -= request->header.kind == CABLE_FETCH;
 	end_message(request);
 }
 
@@ -173,6 +188,7 @@ static void answer(const struct cable_header *header, const void *data, size_t b
 	message->fate = CABLE_FATE_FREED;
 	message->header.flow_last = header->flow_last & 1;
 	message->header.token = header->token;
+	message->header.word = header->kind == CABLE_READ ? header->word : 0;
 	message->left = bytes;
 	if (copied)
 		comms_copy_out(message->copy, data, bytes);
@@ -216,6 +232,11 @@ void cable_frame_arrived(const struct cable_header *header, const char *data)
 	case CABLE_READ: do_read(header); return;
 	case CABLE_ANSWER: take_answer(header, data); return;
 	case CABLE_ACKNOWLEDGE: take_acknowledgement(header); return;
+	case CABLE_ASK_KEY: return; /* only by RDMA */
+	case CABLE_KEY:
+		if (cable_net.verbs)
+			cable_net.verbs->take_key(header);
+		return;
 	}
 	if (!(header->flow_last & CABLE_LAST))
 		return;

@@ -51,6 +51,21 @@ static void bind_listener(void)
 	cable_net.port = in6->sin6_port; /* at the same place in both kinds */
 }
 
+static void start_devices(void)
+{
+#if HAVE_VERBS
+	const int event = cable_verbs.start();
+
+	if (event >= 0) {
+		cable_net.verbs = &cable_verbs;
+		cable_net.server.event = event;
+	}
+#endif
+	if (cable_net.verbs)
+		cable_addresses_add_devices();
+	cable_net.server.may_sleep = cable_net.verbs ? cable_net.verbs->may_sleep : NULL;
+}
+
 void cable_start(void)
 {
 	cable_hosts_start();
@@ -59,6 +74,8 @@ void cable_start(void)
 	if (cable_net.epoll < 0)
 		rte_die("shmem_init", "no descriptor to watch connections with (%s); raise ulimit -n", strerror(errno));
 	bind_listener();
+	cable_net.server.event = cable_net.epoll;
+	start_devices();
 	cable_net.peers = calloc((size_t)comms.n_pes, sizeof *cable_net.peers);
 	cable_net.links = calloc(2 * (size_t)comms.n_pes, sizeof *cable_net.links);
 	if (!cable_net.peers || !cable_net.links)
@@ -68,7 +85,6 @@ void cable_start(void)
 			"the kernel has no random bytes for the key of the job's connections (getrandom)");
 	atomic_store_explicit(&cable_net.ending, false, memory_order_relaxed);
 	cable_net.server.work = cable_work;
-	cable_net.server.event = cable_net.epoll;
 	cable_net.server.lingers = rte_node_processors() >= 2 * rte.n_local ? LINGERS : 0;
 }
 
@@ -93,6 +109,9 @@ void cable_stop(void)
 	cable_addresses_stop();
 	cable_failure_stop();
 	close(cable_net.listener);
+	if (cable_net.verbs)
+		cable_net.verbs->stop();
+	cable_net.verbs = NULL;
 	close(cable_net.epoll);
 	greetings_seen_free(&cable_net.greetings);
 	explicit_bzero(cable_net.key, sizeof cable_net.key);
@@ -121,7 +140,9 @@ void cable_sent_to(const int *pes, int n, struct network_sent *sent)
 		for (int second = 0; second < 2; second++) {
 			const struct cable_link *link = cable_net.links[pes[i] + second * comms.n_pes];
 
-			if (link && !link->connecting)
+			if (link && link->rdma)
+				cable_net.verbs->add_sent(link->rdma, &sent[i]);
+			else if (link && !link->connecting)
 				sockets_add_sent(link->fd, &sent[i]);
 		}
 	pthread_mutex_unlock(&cable_net.lock);

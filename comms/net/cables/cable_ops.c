@@ -4,8 +4,9 @@
  * out (cable_messages.c).
  *
  * Completion: a channel counts an operation until it is acknowledged or answered. Order: messages
- * to one PE are carried out in the order of the calls, so a fence has nothing to do. Atomics: the
- * target's processor carries them out, as PEs of its node do.
+ * to one PE are carried out in the order of the calls, so a fence has nothing to do but to tell
+ * RDMA (cable_message_is_free). Atomics: the target's processor carries them out, as PEs of its
+ * node do.
  */
 #include "cable_inside.h"
 
@@ -49,6 +50,19 @@ static void wait_for_acknowledgements(int pe, int number)
 		   atomic_load_explicit(&flow->outstanding, memory_order_acquire) < CABLE_UNACKNOWLEDGED);
 }
 
+/* A message must follow those of its flow that a fence of this PE came after. */
+static void note_fences(struct cable_flow *flow, struct cable_message *message)
+{
+	const uint64_t fences = atomic_load_explicit(&cable_net.fences, memory_order_relaxed);
+
+	if (flow->fences != fences) {
+		flow->fences = fences;
+		flow->fenced =
+			flow->acknowledged + (uint64_t)atomic_load_explicit(&flow->outstanding, memory_order_relaxed);
+	}
+	message->after = flow->fenced;
+}
+
 static void send_message(struct cable_message *message, int number)
 {
 	struct cable_flow *flow;
@@ -56,11 +70,13 @@ static void send_message(struct cable_message *message, int number)
 	atomic_fetch_add_explicit(&cable_net.under_way, 1, memory_order_relaxed);
 	pthread_mutex_lock(&cable_net.lock);
 	flow = cable_flow_to(message->header.to, number);
+	note_fences(flow, message);
 	if (message->fate == CABLE_FATE_ACKNOWLEDGED) {
 		atomic_fetch_add_explicit(&flow->outstanding, 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&cable_net.sent, 1, memory_order_release);
 	} else {
 		atomic_fetch_add_explicit(&cable_net.awaited, 1, memory_order_relaxed);
+		cable_net.fetching += message->header.kind == CABLE_FETCH;
 	}
 	cable_send(flow, message);
 	pthread_mutex_unlock(&cable_net.lock);
@@ -97,6 +113,8 @@ struct cable_message *cable_read_message(int pe, uint64_t there, void *dest, siz
 	read->header.there = there;
 	read->header.value = bytes;
 	read->header.token = (uint64_t)(uintptr_t)read;
+	if (cable_net.verbs && comms_find_segment(dest) != COMMS_SEGMENTS)
+		read->header.word = (uint64_t)(uintptr_t)dest;
 	read->dest = dest;
 	read->awaited = bytes;
 	return read;
@@ -179,6 +197,8 @@ static void cable_amo_fetch(struct comms_channel *channel, const struct comms_pl
 static void cable_fence(struct comms_channel *channel)
 {
 	(void)channel;
+	if (cable_net.verbs)
+		atomic_fetch_add_explicit(&cable_net.fences, 1, memory_order_relaxed);
 }
 
 static void cable_quiet(struct comms_channel *channel)
@@ -271,7 +291,7 @@ static const char *cable_routes(void)
 {
 	static char text[CABLE_HOSTS_TEXT];
 
-	return cable_hosts_longest() > 0 ? cable_hosts_text(text) : NULL;
+	return cable_hosts_longest() > 0 ? cable_hosts_text(text, cable_has_rdma) : NULL;
 }
 
 static const char *cable_connections(void)
