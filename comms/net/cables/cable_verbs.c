@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "rte/rte.h"
+#include "rte/settings.h"
 
 enum { GIDS = 256, COMPLETIONS = 16, ROUNDS = 4 };
 
@@ -242,9 +243,11 @@ static void verbs_stop(void)
 static int verbs_start(void)
 {
 	struct ibv_device **list;
+	bool wanted = true;
 
-	if (comms.node_size > 0 || cable_hosts_longest() == 0 || access("/sys/class/infiniband", F_OK) != 0 ||
-	    !load_libibverbs() || !make_epoll())
+	setting_bool(SETTING_CABLE_RDMA, &wanted);
+	if (!wanted || comms.node_size > 0 || cable_hosts_longest() == 0 ||
+	    access("/sys/class/infiniband", F_OK) != 0 || !load_libibverbs() || !make_epoll())
 		return -1;
 	list = verbs_library.get_device_list(NULL);
 	for (int i = 0; list && list[i]; i++)
