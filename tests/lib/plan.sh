@@ -25,7 +25,8 @@
 #           can be made
 #   tests=  "tagged": only tests with its tag run on it; "transfers": only transfer_tests, unless
 #           --paths names it
-#   without= tests that do not run on it: their shape of a torus would replace the path's
+#   without= tests that do not run on it: their shape of a torus would replace that of the path, or
+#           they take too long there
 #   least=  the fewest PEs that differ from another path
 #   bears=  so many PEs run with every tool, even with one that else allows fewer
 #   as=     its name in TEST_PATH
@@ -57,7 +58,7 @@ split          split=       split        1  3   plain,standard,full  tests=tagge
 	the heap is shared, global data is not
 cables         pes=3        ucx-tcp      1  3   plain,valgrind,tsan,full  tests=transfers SHMEM_PATHS=cables
 	the network of cables without forwarding, all PEs on one host
-cables-ring    mixed=4      ucx-tcp      1  3   plain,asan,full  bears=4 SHMEM_PATHS=cables SHMEM_NODE_PES=1 SHMEM_TORUS=@ring
+cables-ring    mixed=4      ucx-tcp      1  3   plain,asan,full  bears=4 without=fortran_types SHMEM_PATHS=cables SHMEM_NODE_PES=1 SHMEM_TORUS=@ring
 	the same as if each PE were a host of a ring: others relay
 ofi            pes=3        ucx-tcp      2  3   plain,standard,full  needs=ofi SHMEM_PATHS=ofi FI_PROVIDER=tcp;ofi_rxm
 	libfabric over TCP
