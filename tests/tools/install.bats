@@ -140,7 +140,7 @@ PE 2 got 1" ]
 	while read -r name; do
 		grep -q "^\.It Ev $name\( \|\$\)" "$page"
 	done <names
-	grep -Fqx '.Ql local,tofu,ucx .' "$page"
+	grep -Fqx '.Ql local,tofu,cables,ucx .' "$page"
 	run grep -F @ "$page"
 	[ "$output" = "" ]
 }

@@ -42,7 +42,7 @@ installed_programs = $(API_TESTS) bench/bench bench/hello tests/lib/ucx_protocol
 tests/installed/stamp: $(installed_programs) libtorushmem.la
 	$(AM_V_CCLD)rm -rf tests/installed && $(MKDIR_P) tests/installed && \
 		for test in $(API_TESTS); do \
-			$(LINK_TEST) -o tests/installed/$${test##*/} $$test.$(OBJEXT) libtorushmem.la -ldl $(LIBS) || exit; \
+			$(LINK_TEST) -o tests/installed/$${test##*/} $$test.$(OBJEXT) libtorushmem.la -ldl -lm $(LIBS) || exit; \
 		done && \
 		$(LINK_TEST) -o tests/installed/bench $(bench_bench_OBJECTS) $(bench_bench_LDADD) $(LIBS) && \
 		$(LINK_TEST) -o tests/installed/hello $(bench_hello_OBJECTS) libtorushmem.la $(LIBS) && \

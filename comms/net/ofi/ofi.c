@@ -31,6 +31,11 @@ void ofi_check(long code, const char *call)
 {
 	const char *advice = code == -FI_ENOMEM ? text_memory_advice("") : "";
 
+	/* What fails in the start fails on all PEs. */
+	if (code != 0 && !comms.network)
+		rte_die_together("shmem_init", "%s failed (libfabric, %s: %s)%s%s", call,
+				 ofi.info->fabric_attr->prov_name, ofi_library.strerror((int)-code),
+				 *advice ? "; " : "", advice);
 	if (code != 0)
 		rte_die(NULL, "%s failed (libfabric, %s: %s)%s%s", call, ofi.info->fabric_attr->prov_name,
 			ofi_library.strerror((int)-code), *advice ? "; " : "", advice);
