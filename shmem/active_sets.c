@@ -127,6 +127,7 @@ void api_forget_active_sets(void)
 	for (; active; active = next) {
 		next = active->next;
 		comms_group_forget(&active->team.group);
+		torus_topology_free(active->team.topology);
 		free(active);
 	}
 	atomic_store_explicit(&active_sets.slots_taken, 0, memory_order_relaxed);
