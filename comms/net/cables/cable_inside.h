@@ -193,9 +193,9 @@ struct cable_net {
 	int epoll, listener;
 	uint16_t port; /* of the listener */
 	uint64_t key[2];
-	void *greetings; /* that were accepted */
-	struct cable_peer **peers;
-	struct cable_link **links; /* by PE; behind them, those of the second cables */
+	void *greetings;		     /* that were accepted */
+	_Atomic(struct cable_peer *) *peers; /* reports read it without the lock */
+	struct cable_link **links;	     /* by PE; behind them, those of the second cables */
 	struct cable_arrival *arrivals;
 	struct cable_flow *due; /* flows whose sender waits for an acknowledgement */
 	struct cable_channel main;

@@ -153,7 +153,7 @@ void cable_link_free(struct cable_link *link)
 
 struct cable_flow *cable_flow_to(int pe, int number)
 {
-	struct cable_peer *peer = cable_net.peers[pe];
+	struct cable_peer *peer = atomic_load_explicit(&cable_net.peers[pe], memory_order_relaxed);
 	struct cable_flow *flow;
 	struct cable_route route;
 
@@ -162,7 +162,7 @@ struct cable_flow *cable_flow_to(int pe, int number)
 		if (!peer)
 			rte_die(NULL, "no memory for the record of PE %d", pe);
 		peer->pe = pe;
-		cable_net.peers[pe] = peer;
+		atomic_store_explicit(&cable_net.peers[pe], peer, memory_order_release);
 	}
 	flow = &peer->flow[number];
 	if (!flow->link) {

@@ -168,10 +168,30 @@ static uint64_t do_atomic(const struct cable_header *header)
 	return comms_amo_32(header->op, word, (uint32_t)header->value, (uint32_t)header->compare);
 }
 
+#define STORE_WORD(TYPE)                                                                           \
+	do {                                                                                       \
+		TYPE value;                                                                        \
+		memcpy(&value, data, sizeof value);                                                \
+		atomic_store_explicit((_Atomic TYPE *)(void *)there, value, memory_order_release); \
+	} while (0)
+
+/* Somebody may wait for a word: what was put before it is in memory then. */
+static void store_data(char *there, const char *data, size_t bytes)
+{
+	if (bytes == 8 && comms_at_once(there, bytes))
+		STORE_WORD(uint64_t);
+	else if (bytes == 4 && comms_at_once(there, bytes))
+		STORE_WORD(uint32_t);
+	else if (bytes == 2 && comms_at_once(there, bytes))
+		STORE_WORD(uint16_t);
+	else
+		comms_copy_in(there, data, bytes);
+}
+
 static void do_put(const struct cable_header *header, const char *data)
 {
 	if (data && header->bytes > 0)
-		comms_copy_in(cable_frame_place(header), data, header->bytes);
+		store_data(cable_frame_place(header), data, header->bytes);
 	if (!header->word || !(header->flow_last & CABLE_LAST))
 		return;
 	if (header->op == COMMS_SWAP)

@@ -103,7 +103,7 @@ void cable_stop(void)
 		cable_link_free(cable_net.links[i]);
 	cable_arrivals_free();
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		free(cable_net.peers[pe]);
+		free(atomic_load_explicit(&cable_net.peers[pe], memory_order_relaxed));
 	free(cable_net.peers);
 	free(cable_net.links);
 	cable_addresses_stop();

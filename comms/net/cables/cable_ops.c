@@ -279,7 +279,7 @@ static void cable_name_under_way(char *text, size_t size)
 
 	text[0] = '\0';
 	for (int pe = 0; pe < comms.n_pes && used < size; pe++) {
-		const struct cable_peer *peer = cable_net.peers[pe];
+		const struct cable_peer *peer = atomic_load_explicit(&cable_net.peers[pe], memory_order_acquire);
 
 		if (peer && atomic_load_explicit(&peer->flow[0].outstanding, memory_order_relaxed) > 0)
 			used += (size_t)snprintf(text + used, size - used, "%s %d",
