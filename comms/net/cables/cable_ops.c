@@ -31,23 +31,23 @@ bool cable_progress(void)
 
 /* --- Messages --- */
 
-/* The flow may be read without the lock once it exists. */
-static struct cable_flow *existing_flow(int pe, int number)
+/*
+ * The flow, with the lock. With may_wait, waits first while it has too many messages; a flow stays
+ * where it is, so its number may be read without the lock.
+ */
+static struct cable_flow *lock_flow(int pe, int number, bool may_wait)
 {
 	struct cable_flow *flow;
 
 	pthread_mutex_lock(&cable_net.lock);
 	flow = cable_flow_to(pe, number);
-	pthread_mutex_unlock(&cable_net.lock);
+	while (may_wait && atomic_load_explicit(&flow->outstanding, memory_order_relaxed) >= CABLE_UNACKNOWLEDGED) {
+		pthread_mutex_unlock(&cable_net.lock);
+		COMMS_WAIT(COMMS_NOWHERE,
+			   atomic_load_explicit(&flow->outstanding, memory_order_acquire) < CABLE_UNACKNOWLEDGED);
+		pthread_mutex_lock(&cable_net.lock);
+	}
 	return flow;
-}
-
-static void wait_for_acknowledgements(int pe, int number)
-{
-	struct cable_flow *flow = existing_flow(pe, number);
-
-	COMMS_WAIT(COMMS_NOWHERE,
-		   atomic_load_explicit(&flow->outstanding, memory_order_acquire) < CABLE_UNACKNOWLEDGED);
 }
 
 /* A message must follow those of its flow that a fence of this PE came after. */
@@ -63,13 +63,13 @@ static void note_fences(struct cable_flow *flow, struct cable_message *message)
 	message->after = flow->fenced;
 }
 
-static void send_message(struct cable_message *message, int number)
+void cable_submit(struct cable_message *message, int number, bool may_wait)
 {
 	struct cable_flow *flow;
 
+	message->header.flow_last = (uint8_t)number;
 	atomic_fetch_add_explicit(&cable_net.under_way, 1, memory_order_relaxed);
-	pthread_mutex_lock(&cable_net.lock);
-	flow = cable_flow_to(message->header.to, number);
+	flow = lock_flow(message->header.to, number, may_wait);
 	note_fences(flow, message);
 	if (message->fate == CABLE_FATE_ACKNOWLEDGED) {
 		atomic_fetch_add_explicit(&flow->outstanding, 1, memory_order_relaxed);
@@ -80,14 +80,6 @@ static void send_message(struct cable_message *message, int number)
 	}
 	cable_send(flow, message);
 	pthread_mutex_unlock(&cable_net.lock);
-}
-
-void cable_submit(struct cable_message *message, int number, bool may_wait)
-{
-	message->header.flow_last = (uint8_t)number;
-	if (may_wait)
-		wait_for_acknowledgements(message->header.to, number);
-	send_message(message, number);
 }
 
 struct cable_message *cable_put_message(int pe, uint64_t there, const void *source, size_t bytes, bool copied)
