@@ -130,7 +130,18 @@ ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces te
 # Not a test: what tests/run asks about UCX.
 ABOUT_UCX = tests/lib/ucx_protocols
 
-check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS) $(ABOUT_UCX)
+# The tests of memory on GPUs: tests/gpu/run. The stand-in for CUDA's driver is for these alone.
+GPU_TESTS = tests/gpu/stand_in
+check_LTLIBRARIES = tests/gpu/soft/libcuda.la
+tests_gpu_soft_libcuda_la_SOURCES = tests/gpu/soft/copies.c tests/gpu/soft/devices.c tests/gpu/soft/ipc.c \
+	tests/gpu/soft/kernels.c tests/gpu/soft/memory.c tests/gpu/soft/soft.h tests/gpu/soft/streams.c
+tests_gpu_soft_libcuda_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -Wno-missing-prototypes
+tests_gpu_soft_libcuda_la_LDFLAGS = -shared -rpath /nowhere -version-info 1
+tests_gpu_soft_libcuda_la_LIBADD = -lpthread
+tests_gpu_stand_in_SOURCES = tests/gpu/stand_in.c tests/gpu/device.h
+tests_gpu_stand_in_LDADD = -ldl
+
+check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS) $(ABOUT_UCX) $(GPU_TESTS)
 tests_lib_ucx_protocols_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 tests_lib_ucx_protocols_LDADD = $(UCX_LIBS)
 tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
@@ -275,6 +286,7 @@ EXTRA_DIST += \
 	tests/tools/rdma.bats \
 	tests/tools/examples.bats \
 	tests/tools/guide.bats \
+	tests/tools/gpu.bats \
 	tests/tools/hang.c \
 	tests/tools/inline.bats \
 	tests/tools/hangs.bats \
@@ -322,7 +334,7 @@ check-local: check-layers check-rooms check-atomics check-format check-order
 
 # All that the tests need, without running them.
 check-programs: all
-	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS)
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(check_LTLIBRARIES)
 
 check-long: check-programs
 	@$(RUN_TESTS) --long $(CHECK_FLAGS)
