@@ -49,7 +49,8 @@ libtorushmem_la_SOURCES += comms/collectives/ring_inside.h comms/collectives/tor
 	comms/collectives/tree_collective.c comms/collectives/tree_collective.h \
 	comms/collectives/tree_inside.h comms/collectives/tree_up.c
 # gpu: symmetric memory on GPUs.
-libtorushmem_la_SOURCES += comms/gpu/driver.c comms/gpu/driver.def comms/gpu/driver.h
+libtorushmem_la_SOURCES += comms/gpu/driver.c comms/gpu/driver.def comms/gpu/driver.h \
+	comms/gpu/kernels.c comms/gpu/kernels.h comms/gpu/kernels_text.c
 # plans: command lists of plans, and the thread that moves them.
 libtorushmem_la_SOURCES += comms/plans/commands.c comms/plans/commands.h comms/plans/executor.c \
 	comms/plans/list_pool.c comms/plans/offload.c comms/plans/offload.h

@@ -17,3 +17,21 @@ setup_file()
 	LD_LIBRARY_PATH=$SOFT run -0 "$TOP_BUILDDIR/tests/gpu/stand_in"
 	[ -z "$output" ]
 }
+
+@test "kernels compute what loops on the host do" {
+	LD_LIBRARY_PATH=$SOFT run -0 "$TOP_BUILDDIR/tests/gpu/kernels"
+	[ -z "$output" ]
+}
+
+@test "the assembler of CUDA takes the text of every kernel" {
+	ptxas=$(command -v ptxas || command -v /usr/local/cuda/bin/ptxas) || skip "ptxas is not there"
+	"$TOP_BUILDDIR/tests/gpu/kernels" "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR"
+	[ "$(ls ./*.ptx | wc -l)" -eq 83 ]
+	# One file: it takes each a moment to begin with.
+	{ head -n 3 copy_blocks_1.ptx && sed '/^\.version/d; /^\.target/d; /^\.address_size/d' ./*.ptx; } >all.ptx
+	for gpu in sm_75 sm_90; do
+		run -0 "$ptxas" -arch "$gpu" all.ptx -o "$gpu.cubin"
+		[ -z "$output" ]
+	done
+}
