@@ -4,7 +4,7 @@
 libtorushmem_la_SOURCES += comms/start.c
 # core: what a put passes, but for the operation itself, and the contract for networks.
 libtorushmem_la_SOURCES += comms/core/awaited.h comms/core/comms.h comms/core/copy.c \
-	comms/core/copy.h comms/core/futex.h comms/core/globals.c comms/core/globals.h comms/core/group.h \
+	comms/core/copy.h comms/core/device.h comms/core/futex.h comms/core/globals.c comms/core/globals.h comms/core/group.h \
 	comms/core/memory.c comms/core/memory.h comms/core/near.c comms/core/near.h comms/core/network.h \
 	comms/core/operations.h comms/core/peers.c comms/core/peers.h comms/core/processor.h \
 	comms/core/sanitizer.h comms/core/sessions.h comms/core/state.c comms/core/symmetric_checks.c \
@@ -49,8 +49,9 @@ libtorushmem_la_SOURCES += comms/collectives/ring_inside.h comms/collectives/tor
 	comms/collectives/tree_collective.c comms/collectives/tree_collective.h \
 	comms/collectives/tree_inside.h comms/collectives/tree_up.c
 # gpu: symmetric memory on GPUs.
-libtorushmem_la_SOURCES += comms/gpu/driver.c comms/gpu/driver.def comms/gpu/driver.h \
-	comms/gpu/kernels.c comms/gpu/kernels.h comms/gpu/kernels_text.c
+libtorushmem_la_SOURCES += comms/gpu/driver.c comms/gpu/driver.def comms/gpu/driver.h comms/gpu/gpu.c \
+	comms/gpu/gpu.h comms/gpu/gpu_inside.h comms/gpu/gpu_ops.c comms/gpu/gpu_reach.c comms/gpu/gpu_start.c \
+	comms/gpu/kernels.c comms/gpu/kernels.h comms/gpu/kernels_text.c comms/gpu/parcels.c
 # plans: command lists of plans, and the thread that moves them.
 libtorushmem_la_SOURCES += comms/plans/commands.c comms/plans/commands.h comms/plans/executor.c \
 	comms/plans/list_pool.c comms/plans/offload.c comms/plans/offload.h

@@ -4,7 +4,7 @@
 
 mppincludedir = $(includedir)/mpp
 include_HEADERS = include/shmemx.h include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp \
-	include/shmemx_binding.h
+	include/shmemx_binding.h include/shmemg.h include/shmem_gpu.h
 mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h
 made_headers = include/shmem.h include/pshmem.h include/shmemx_inline.h include/shmemx_typed.h
 nodist_include_HEADERS = $(made_headers)
@@ -34,7 +34,7 @@ include/shmemx_typed.h: include/shmemx_typed.h.in $(header_parts)
 		extensions.def extension_generics.def shmemx_ >$@.new && mv $@.new $@
 
 # The compiler wrapper of a build tree finds them all in one folder.
-plain_headers = shmemx.h shmemx_binding.h shmem.hpp shmem_arrays.hpp shmem_owners.hpp mpp/shmem.h mpp/shmemx.h mpp/shmem.fh
+plain_headers = shmemx.h shmemx_binding.h shmemg.h shmem_gpu.h shmem.hpp shmem_arrays.hpp shmem_owners.hpp mpp/shmem.h mpp/shmemx.h mpp/shmem.fh
 BUILT_SOURCES += include/stamp
 CLEANFILES += include/stamp
 

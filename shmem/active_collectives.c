@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The deprecated collectives on active sets: the API routines. active_sets.c has the sets. */
 #include "collectives.h"
+#include "gpu/gpu.h"
 
 /* Inside a body: the set that the last parameters name, and the bytes of this PE. */
 #define ACTIVE_SET(set, bytes)                                                            \
@@ -58,31 +59,31 @@ PROFILED(shmem_sync)
 					int logPE_stride, int PE_size, long *pSync)                                   \
 	{                                                                                                             \
 		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
-		set_broadcast(&set, dest, source, nelems *(BYTES), PE_root, false);                                   \
+		any_broadcast(&set, dest, source, nelems *(BYTES), PE_root, false);                                   \
 	}                                                                                                             \
 	API void pshmem_collect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,  \
 				      int PE_size, long *pSync)                                                       \
 	{                                                                                                             \
 		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
-		set_collect(&set, dest, source, nelems *(BYTES));                                                     \
+		any_collect(&set, dest, source, nelems *(BYTES));                                                     \
 	}                                                                                                             \
 	API void pshmem_fcollect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
 				       int PE_size, long *pSync)                                                      \
 	{                                                                                                             \
 		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
-		set_fcollect(&set, dest, source, nelems *(BYTES));                                                    \
+		any_fcollect(&set, dest, source, nelems *(BYTES));                                                    \
 	}                                                                                                             \
 	API void pshmem_alltoall##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
 				       int PE_size, long *pSync)                                                      \
 	{                                                                                                             \
 		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
-		set_alltoall(&set, dest, source, nelems *(BYTES));                                                    \
+		any_alltoall(&set, dest, source, nelems *(BYTES));                                                    \
 	}                                                                                                             \
 	API void pshmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,  \
 					int PE_start, int logPE_stride, int PE_size, long *pSync)                     \
 	{                                                                                                             \
 		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
-		set_alltoalls(&set, dest, source, (struct set_strided){dst, sst, BYTES, nelems});                     \
+		any_alltoalls(&set, dest, source, (struct set_strided){dst, sst, BYTES, nelems});                     \
 	}                                                                                                             \
 	PROFILED(shmem_broadcast##BITS)                                                                               \
 	PROFILED(shmem_collect##BITS)                                                                                 \

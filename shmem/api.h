@@ -88,6 +88,8 @@ struct shmemx_team *api_team(shmem_team_t handle, const char *routine);
 struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine);
 
 extern struct shmemx_team api_world, api_shared;
+/* SHMEM_DEVICE_TEAM_WORLD and SHMEM_DEVICE_TEAM_SHARED; NULL: there is no memory of GPUs. */
+extern struct shmemx_team *api_device_world, *api_device_shared;
 
 /*
  * Keeps the memory of destroyed handles, so that later uses are detected, and frees the oldest. The

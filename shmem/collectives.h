@@ -205,7 +205,7 @@ struct words_method;
 bool set_find_method(combine_t *combine, struct words_method *method);
 
 /*
- * The complete collectives of one member; shmem/collectives.c has the routines that call
+ * The complete collectives of one member; shmem/team_collectives.c has the routines that call
  * them. Sizes are in bytes, counts in elements.
  */
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);

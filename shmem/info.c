@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queries: PE numbers, accessibility, version. */
 #include "api.h"
+#include "comms/core/device.h"
 
 #include <string.h>
 
@@ -41,6 +42,8 @@ PROFILED(shmem_pe_accessible)
 
 static bool is_symmetric(const void *address)
 {
+	if (comms_is_on_device(address))
+		return comms.device->reach(address, comms.pe);
 	return comms_find_segment(address) != COMMS_SEGMENTS &&
 	       (size_t)((const char *)address - (const char *)comms.system) >= COMMS_SYSTEM_BYTES;
 }
@@ -59,6 +62,8 @@ static void *pointer_to(const void *dest, int pe)
 	if (pe < 0 || pe >= comms.n_pes || !is_symmetric(dest))
 		return NULL;
 	comms_connect(pe);
+	if (comms_is_on_device(dest))
+		return comms.device->reach(dest, pe);
 	return comms_reach(dest, 0, pe, &peer);
 }
 

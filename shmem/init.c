@@ -8,6 +8,7 @@
 #include "api.h"
 
 #include <pthread.h>
+#include <shmemg.h>
 #include <shmemx_binding.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "comms/groups/groups.h"
 #include "comms/wait/deadlock.h"
 #include "comms/wait/writers.h"
+#include "gpu/gpu.h"
 
 /* Seconds that a PE that ends without shmem_finalize waits for all others to end so, too. */
 enum { PATIENCE = 5 };
@@ -70,7 +72,7 @@ static void start_library(const char *routine)
 	/* Before all steps that may crash, after the PE number that its reports name. */
 	rte_crash_start(routine);
 	/* The choice of networks and waits depends on it. */
-	comms.threads = api_threads_at_once();
+	comms.threads = api_threads_at_once() || comms.device_wanted;
 	/* Connections fill it in, and comms_start makes the first one. */
 	comms.shortcuts = api_inline_shortcuts();
 	comms_start();
@@ -78,6 +80,7 @@ static void start_library(const char *routine)
 	api_teams_start();
 	api_collectives_start();
 	api_plans_start();
+	api_gpu_start(routine); /* needs the heap, and a barrier of the world */
 	api_trace_start();  /* needs a barrier of the world, and so its team */
 	api_inline_start(); /* heap and network atomics do not change any more */
 	/* After the last thread of the library's own: those that come later are the program's. */
@@ -85,12 +88,16 @@ static void start_library(const char *routine)
 	api_print_start(); /* last: it reports what all the steps found */
 }
 
+/* What may be or'ed to the level that is requested: shmemg.h. */
+#define GPU_SUPPORT (SHMEM_DEVICE_HOST_INIT | SHMEM_DEVICE_KERNEL_INIT)
+
 /* The level in force: what the first initialise call asked for; all levels are possible. */
 static void initialise(int requested, const char *routine)
 {
 	pthread_mutex_lock(&library.lock);
 	if (atomic_load_explicit(&library.inits, memory_order_seq_cst) == 0) {
-		api_thread_level = requested;
+		api_thread_level = requested & ~GPU_SUPPORT;
+		comms.device_wanted = requested & SHMEM_DEVICE_HOST_INIT;
 		library.implicit_finalize = false;
 		start_library(routine);
 	}
@@ -104,6 +111,7 @@ static void finish_program(void)
 	api_plans_check("shmem_finalize");
 	api_rdma_finish("shmem_finalize");
 	api_stats_stop(); /* reads the counters before the barrier adds to them */
+	api_gpu_part();
 	api_barrier_at_end();
 }
 
@@ -115,6 +123,7 @@ static void stop_library(void)
 	api_trace_stop();
 	api_exchanges_stop(); /* before the plans: an exchange may have one */
 	api_plans_stop();
+	api_gpu_stop();
 	api_rdma_stop();
 	api_teams_stop();
 	api_heap_stop();
@@ -131,10 +140,12 @@ PROFILED(shmem_init)
 
 API int pshmem_init_thread(int requested, int *provided)
 {
-	if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
+	int level = requested & ~GPU_SUPPORT;
+
+	if (level < SHMEM_THREAD_SINGLE || level > SHMEM_THREAD_MULTIPLE)
 		return 1;
 	initialise(requested, __func__);
-	*provided = api_thread_level;
+	*provided = api_thread_level | (api_gpu_is_there() ? SHMEM_DEVICE_HOST_INIT : 0);
 	return 0;
 }
 PROFILED(shmem_init_thread)

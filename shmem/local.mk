@@ -3,7 +3,7 @@
 # The standard, a file for each chapter.
 libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/alltoall.c \
 	shmem/alltoall_links.c shmem/amo.c shmem/api.h shmem/block_table.c shmem/block_table.h \
-	shmem/blocks.c shmem/blocks.h shmem/broadcast.c shmem/caller.c shmem/caller.h shmem/checks.c shmem/collectives.c \
+	shmem/blocks.c shmem/blocks.h shmem/broadcast.c shmem/caller.c shmem/caller.h shmem/checks.c shmem/team_collectives.c \
 	shmem/collectives.h shmem/contexts.c shmem/gather.c shmem/gather.h shmem/gather_lines.c \
 	shmem/gather_trees.c shmem/heap.c shmem/heap_checks.c shmem/heap_checks.h shmem/info.c \
 	shmem/init.c shmem/inline.c shmem/locks.c shmem/operators.c shmem/operators.h shmem/order.c \
@@ -15,6 +15,7 @@ libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/
 libtorushmem_la_SOURCES += shmem/exchange/exchange.c shmem/exchange/exchange.h \
 	shmem/exchange/exchange_checks.c shmem/exchange/exchange_detours.c shmem/exchange/exchange_make.c \
 	shmem/exchange/exchange_parts.c shmem/exchange/exchange_receive.c
+libtorushmem_la_SOURCES += shmem/gpu/gpu.h shmem/gpu/gpu_collectives.c shmem/gpu/gpu_heap.c
 libtorushmem_la_SOURCES += shmem/grid/grid.c shmem/grid/grid.h shmem/grid/pack.c \
 	shmem/grid/torus.c
 libtorushmem_la_SOURCES += shmem/numbers/atomics.c shmem/numbers/averages.c shmem/numbers/divide.c shmem/numbers/divide.h \

@@ -4,6 +4,7 @@
  * operations; reduce.c and scan.c the algorithms.
  */
 #include "collectives.h"
+#include "gpu/gpu.h"
 #include "operators.h"
 
 #define REDUCE(NAME, TYPE, OP)                                                                                   \
@@ -11,7 +12,7 @@
 	{                                                                                                        \
 		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                      \
 		struct set set = set_of_team(team, __func__);                                                    \
-		set_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_##OP);                    \
+		any_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_##OP);                    \
 		return 0;                                                                                        \
 	}                                                                                                        \
 	PROFILED(shmem_##NAME##_##OP##_reduce)
@@ -30,14 +31,14 @@ FOR_SUM_TYPES(SUM)
 	{                                                                                                    \
 		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                   \
 		struct set set = set_of_team(team, __func__);                                                \
-		set_scan(&SCAN(NAME, TYPE, true));                                                           \
+		any_scan(&SCAN(NAME, TYPE, true));                                                           \
 		return 0;                                                                                    \
 	}                                                                                                    \
 	API int pshmem_##NAME##_sum_exscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems) \
 	{                                                                                                    \
 		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                   \
 		struct set set = set_of_team(team, __func__);                                                \
-		set_scan(&SCAN(NAME, TYPE, false));                                                          \
+		any_scan(&SCAN(NAME, TYPE, false));                                                          \
 		return 0;                                                                                    \
 	}                                                                                                    \
 	PROFILED(shmem_##NAME##_sum_inscan)                                                                  \
@@ -56,7 +57,7 @@ FOR_SUM_TYPES(SCANS)
 			return;                                                                           \
 		struct psync_use use_ __attribute__((unused, cleanup(set_psync_leave))) =                 \
 			set_psync_enter(&set, false);                                                     \
-		set_reduce(&set, dest, source, nreduce > 0 ? (size_t)nreduce : 0, sizeof(TYPE),           \
+		any_reduce(&set, dest, source, nreduce > 0 ? (size_t)nreduce : 0, sizeof(TYPE),           \
 			   combine_##NAME##_##OP);                                                        \
 	}                                                                                                 \
 	PROFILED(shmem_##NAME##_##OP##_to_all)

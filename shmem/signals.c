@@ -3,6 +3,7 @@
 #include "api.h"
 
 #include "comms/core/copy.h"
+#include "comms/core/device.h"
 
 static enum comms_amo signal_op(int sig_op, const char *routine)
 {
@@ -82,7 +83,13 @@ API_BOTH(void, signal_set, change_signal(ctx, COMMS_SWAP, sig_addr, signal, pe, 
 API uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	uint64_t now;
+
 	comms_check_symmetric(sig_addr, sizeof *sig_addr, "sig_addr", __func__);
+	if (comms_is_on_device(sig_addr)) {
+		comms.device->copy(&now, sig_addr, sizeof now);
+		return now;
+	}
 	return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
 }
 PROFILED(shmem_signal_fetch)

@@ -4,6 +4,7 @@
  * succeeds costs a load and a compare; arguments are checked later, before waiting.
  */
 #include "api.h"
+#include "comms/core/device.h"
 #include "comms/wait/wait.h"
 
 static void check_cmp(int cmp, const char *routine)
@@ -26,6 +27,21 @@ static const char *sign_of(int cmp)
 	};
 
 	return signs[cmp];
+}
+
+/*
+ * Nothing wakes a PE when a kernel stores to a word of a GPU, and the processor cannot watch that
+ * word: any store to this PE ends the sleep, and so does time.
+ */
+static const void *place_to_watch(const void *word)
+{
+	return comms_is_on_device(word) ? COMMS_ANYWHERE : word;
+}
+
+/* The bytes of a word that a report may read; 0: none. */
+static size_t bytes_to_show(const void *word, size_t bytes)
+{
+	return comms_is_on_device(word) ? 0 : bytes;
 }
 
 /* A failed test must still progress communication, or a loop around it might never end. */
@@ -59,21 +75,34 @@ static size_t random_start(size_t nelems)
 		default: return false;                                                      \
 		}                                                                           \
 	}                                                                                   \
-	static inline bool NAME##_holds(const TYPE *ivar, int cmp, TYPE value)              \
+	static inline TYPE NAME##_read(const TYPE *ivar)                                    \
+	{                                                                                   \
+		TYPE now;                                                                   \
+		if (!comms_is_on_device(ivar))                                              \
+			return __atomic_load_n(ivar, __ATOMIC_ACQUIRE);                     \
+		comms.device->copy(&now, ivar, sizeof now);                                 \
+		return now;                                                                 \
+	}                                                                                   \
+	static inline bool NAME##_holds_here(const TYPE *ivar, int cmp, TYPE value)         \
 	{                                                                                   \
 		return NAME##_compare(__atomic_load_n(ivar, __ATOMIC_ACQUIRE), cmp, value); \
+	}                                                                                   \
+	static inline bool NAME##_holds(const TYPE *ivar, int cmp, TYPE value)              \
+	{                                                                                   \
+		return NAME##_compare(NAME##_read(ivar), cmp, value);                       \
 	}
 
 #define DEFINE_ONE(NAME, TYPE)                                                                                  \
 	DEFINE_HOLDS(NAME, TYPE)                                                                                \
 	static void NAME##_wait(TYPE *ivar, int cmp, TYPE value, const char *routine)                           \
 	{                                                                                                       \
-		if (comms.quick_pes > 0 && NAME##_holds(ivar, cmp, value))                                      \
+		if (comms.quick_pes > 0 && NAME##_holds_here(ivar, cmp, value))                                      \
 			return;                                                                                 \
 		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                           \
 		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                           \
-		hang_note_word(routine, ivar, sizeof *ivar, (TYPE)-1 < (TYPE)1, sign_of(cmp), (uint64_t)value); \
-		COMMS_WAIT(ivar, NAME##_holds(ivar, cmp, value));                                               \
+		hang_note_word(routine, ivar, bytes_to_show(ivar, sizeof *ivar), (TYPE)-1 < (TYPE)1, sign_of(cmp), (uint64_t)value); \
+		const void *place = place_to_watch(ivar); \
+		COMMS_WAIT(place, NAME##_holds(ivar, cmp, value));                                               \
 	}                                                                                                       \
 	API void pshmem_##NAME##_wait_until(TYPE *ivar, int cmp, TYPE cmp_value)                                \
 	{                                                                                                       \
@@ -82,7 +111,7 @@ static size_t random_start(size_t nelems)
 	PROFILED(shmem_##NAME##_wait_until)                                                                     \
 	API int pshmem_##NAME##_test(TYPE *ivar, int cmp, TYPE cmp_value)                                       \
 	{                                                                                                       \
-		if (comms.quick_pes > 0 && NAME##_holds(ivar, cmp, cmp_value))                                  \
+		if (comms.quick_pes > 0 && NAME##_holds_here(ivar, cmp, cmp_value))                                  \
 			return 1;                                                                               \
 		COMMS_CALL(__func__, 0, COMMS_NOBODY);                                                          \
 		check_wait(ivar, sizeof *ivar, "ivar", cmp, __func__);                                          \
@@ -162,9 +191,10 @@ FOR_OLD_TYPES(DEFINE_ONE)
 			return;                                                                                       \
 		for (size_t i = 0; i < nelems; i++)                                                                   \
 			if (!(status && status[i])) {                                                                 \
-				hang_note_word(routine, &ivars[i], sizeof *ivars, (TYPE)-1 < (TYPE)1, sign_of(cmp),   \
+				hang_note_word(routine, &ivars[i], bytes_to_show(ivars, sizeof *ivars), (TYPE)-1 < (TYPE)1, sign_of(cmp),   \
 					       (uint64_t)values[i * step]);                                           \
-				COMMS_WAIT(&ivars[i], NAME##_entry_holds(ivars, i, cmp, values, step));               \
+				const void *place = place_to_watch(&ivars[i]); \
+				COMMS_WAIT(place, NAME##_entry_holds(ivars, i, cmp, values, step));               \
 			}                                                                                             \
 	}                                                                                                             \
 	static int NAME##_test_all_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
@@ -260,11 +290,12 @@ FOR_OLD_TYPES(MANY)
 COMMS_APART uint64_t signal_wait(uint64_t *sig_addr, int cmp, uint64_t cmp_value, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
+	const void *place = place_to_watch(sig_addr);
 	uint64_t now;
 
 	check_wait(sig_addr, sizeof *sig_addr, "sig_addr", cmp, routine);
-	hang_note_word(routine, sig_addr, sizeof *sig_addr, false, sign_of(cmp), cmp_value);
-	COMMS_WAIT(sig_addr, uint64_compare(now = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE), cmp, cmp_value));
+	hang_note_word(routine, sig_addr, bytes_to_show(sig_addr, sizeof *sig_addr), false, sign_of(cmp), cmp_value);
+	COMMS_WAIT(place, uint64_compare(now = uint64_read(sig_addr), cmp, cmp_value));
 	return now;
 }
 

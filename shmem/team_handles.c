@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Teams by their handles, the two predefined teams, and destroyed handles. */
+#include <shmemg.h>
 #include <stdlib.h>
 
 #include "api.h"
 
 struct shmemx_team api_world, api_shared;
+struct shmemx_team *api_device_world, *api_device_shared;
 
 /* Only a destroyed team has no members: see pshmem_team_destroy. */
 struct shmemx_team *api_team(shmem_team_t handle, const char *routine)
@@ -15,6 +17,10 @@ struct shmemx_team *api_team(shmem_team_t handle, const char *routine)
 		return &api_world;
 	if (handle == SHMEM_TEAM_SHARED)
 		return &api_shared;
+	if (handle == SHMEM_DEVICE_TEAM_WORLD)
+		return api_device_world;
+	if (handle == SHMEM_DEVICE_TEAM_SHARED)
+		return api_device_shared;
 	if (COMMS_UNLIKELY(handle->group.size == 0))
 		rte_die_together(routine,
 				 "team=%p: this team was destroyed; use it before shmem_team_destroy, or make another",

@@ -39,6 +39,7 @@ struct comms_reach {
 struct comms_group;
 struct comms_network;
 struct comms_map;
+struct comms_device;
 
 struct comms_peer {
 	struct comms_reach reach[COMMS_SEGMENTS];
@@ -80,7 +81,10 @@ enum comms_barrier { COMMS_AUTO, COMMS_COUNTER, COMMS_ROUNDS, COMMS_TORUS };
 struct comms {
 	int pe;
 	int n_pes; /* 0: not started */
-	/* n_pes, or 0 while calls are observed or checked, so that they take the slow path. */
+	/*
+	 * n_pes, or 0 while calls are observed or checked, or arguments may be memory of a GPU, so
+	 * that they take the slow path.
+	 */
 	int quick_pes;
 	/* By PE; the record of a PE before its first contact is &comms.unconnected. */
 	_Atomic(struct comms_peer *) *peers;
@@ -126,6 +130,8 @@ struct comms {
 	_Atomic(struct torus_job *) torus;   /* NULL: not determined yet; see job_torus.h */
 	char *torus_found;		     /* what PE 0 found, see find_torus.h; NULL: nothing */
 	const struct comms_network *network; /* NULL: none is needed */
+	const struct comms_device *device;   /* NULL: no memory of a GPU; see device.h */
+	bool device_wanted;		     /* the program asks for it: no call is quick */
 	/* Where PEs are, by the launcher or a network; NULL: unknown. */
 	const struct comms_map *map;
 	int quick_atomic_pes; /* quick_pes, or 0 if atomics use the network */

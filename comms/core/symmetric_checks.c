@@ -3,6 +3,7 @@
  * The first checks of every routine: is the library up, is the PE valid, is this symmetric memory?
  */
 #include "comms.h"
+#include "device.h"
 #include "globals.h"
 #include "rte/rte.h"
 
@@ -26,6 +27,10 @@ void comms_check_symmetric(const void *address, size_t bytes, const char *argume
 	const struct comms_segment *segment;
 
 	comms_check_up(routine);
+	if (comms_is_on_device(address)) {
+		comms.device->check(address, bytes, argument, routine);
+		return;
+	}
 	id = comms_find_segment(address);
 	if (id == COMMS_SEGMENTS)
 		rte_die(routine,

@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 /*
- * CUDA's driver, loaded by dlopen, so that the library needs neither CUDA nor its header where it is
- * built or run. Types and constants are the driver's, under names of our own.
+ * CUDA's driver, loaded by dlopen, so that the library needs neither CUDA nor its header where it
+ * is built or run. Types and constants are the driver's, under names of our own.
  */
 
-typedef unsigned long long gpu_address; /* of the GPU's memory, or of this process's: one space for both */
+/* Of the GPU's memory, or of this process's: one space for both. */
+typedef unsigned long long gpu_address;
 
 struct gpu_uuid {
 	char bytes[16];
@@ -23,7 +24,10 @@ struct gpu_shared { /* what another process needs to map an allocation */
 
 enum gpu_memory_type { GPU_MEMORY_HOST = 1, GPU_MEMORY_DEVICE = 2, GPU_MEMORY_UNIFIED = 4 };
 
-/* Blocks of `width` bytes at two pitches; memory of type GPU_MEMORY_UNIFIED is found by its address. */
+/*
+ * Blocks of `width` bytes at two pitches; memory of type GPU_MEMORY_UNIFIED is found by its
+ * address.
+ */
 struct gpu_copy_2d {
 	size_t source_x, source_y;
 	unsigned source_type;
@@ -45,7 +49,7 @@ enum gpu_constants {
 	GPU_ATTRIBUTE_MAJOR = 75,
 	GPU_ATTRIBUTE_MINOR = 76,
 	GPU_POINTER_MEMORY_TYPE = 2,
-	GPU_STREAM_NON_BLOCKING = 1, /* does not wait for the stream 0, and so for the program's kernels */
+	GPU_STREAM_NON_BLOCKING = 1, /* does not wait for the program's kernels */
 	GPU_MAP_LAZY_PEER_ACCESS = 1,
 	GPU_PIN_PORTABLE = 1, /* in all contexts */
 	GPU_PIN_MAPPED = 2,   /* kernels may access it */
@@ -61,8 +65,8 @@ struct gpu_driver {
 };
 
 /*
- * The driver's functions. NULL: there is no driver or no GPU, or the library was built without CUDA;
- * problem then says what is missing.
+ * The driver's functions. NULL: there is no driver or no GPU, or the library was built without
+ * CUDA; problem then says what is missing.
  */
 const struct gpu_driver *gpu_driver_load(const char **problem);
 

@@ -49,8 +49,8 @@ void gpu_kernels_start(struct gpu_kernels *kernels, const struct gpu_driver *dri
 void gpu_kernels_stop(struct gpu_kernels *kernels);
 
 /*
- * Each returns false if the GPU cannot do it, and then has done nothing: there is no such kernel, or
- * the driver fails to compile or to launch it.
+ * Each returns false if the GPU cannot do it, and then has done nothing: there is no such kernel,
+ * or the driver fails to compile or to launch it.
  */
 
 /*

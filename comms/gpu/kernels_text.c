@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PTX text of the kernels. The texts are the same for all types but for an instruction or two, which
- * are put in here. Any GPU from 2016 on (sm_60) takes them.
+ * PTX text of the kernels. The texts are the same for all types but for an instruction or two,
+ * which are put in here. Any GPU from 2016 on (sm_60) takes them.
  *
- * The loop of combine and copy_blocks: thread i of all of them does the elements i, i + threads, and
- * so on.
+ * The loop of combine and copy_blocks: thread i of all of them does the elements i, i + threads,
+ * and so on.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -10,6 +10,7 @@
 
 #include "carry.h"
 #include "comms/core/awaited.h"
+#include "comms/core/device.h"
 #include "comms/core/near.h"
 #include "comms/core/network.h"
 #include "comms/observe/trace.h"
@@ -18,6 +19,11 @@ static void put_or_hold(const struct held *p)
 {
 	if (p->bytes == 0) {
 		comms_check_pe(p->pe, p->routine);
+		return;
+	}
+	if (comms_on_device(p->dest, p->source)) {
+		comms.device->put(p->channel, &(struct comms_piece){p->dest, p->source, p->bytes}, p->pe, p->nbi,
+				  p->routine);
 		return;
 	}
 	struct target t = target_check(p->dest, p->bytes, "dest", p->pe, p->routine);
@@ -31,6 +37,11 @@ static void get_or_hold(const struct held *g)
 {
 	if (g->bytes == 0) {
 		comms_check_pe(g->pe, g->routine);
+		return;
+	}
+	if (comms_on_device(g->dest, g->source)) {
+		comms.device->get(g->channel, &(struct comms_piece){g->dest, g->source, g->bytes}, g->pe, g->nbi,
+				  g->routine);
 		return;
 	}
 	struct target t = target_check(g->source, g->bytes, "source", g->pe, g->routine);
@@ -72,6 +83,10 @@ void comms_channel_amo(struct comms_channel *channel, void *dest, const struct c
 		       const char *routine)
 {
 	COMMS_CALL(routine, atomic->width, pe);
+	if (comms_is_on_device(dest)) {
+		comms.device->amo(dest, atomic, pe, routine);
+		return;
+	}
 	struct target t = target_check_word(dest, atomic->width, pe, routine);
 
 	target_count(&t, SIDE_THERE, atomic->width, channel);
@@ -85,6 +100,8 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, cons
 				 const char *routine)
 {
 	COMMS_CALL(routine, atomic->width, pe);
+	if (comms_is_on_device(dest))
+		return comms.device->amo(dest, atomic, pe, routine);
 	struct target t = target_check_word(dest, atomic->width, pe, routine);
 	struct comms_awaited before = comms_awaited;
 	uint64_t result = 0;
@@ -105,10 +122,24 @@ static void store_result(void *result, uint64_t value, size_t width)
 	memcpy(result, width == 8 ? (void *)&value : &narrow, width);
 }
 
+/* The result, the word, or both are memory of a device. */
+static void fetch_with_device(struct comms_channel *channel, void *result, void *dest,
+			      const struct comms_atomic *atomic, int pe, const char *routine)
+{
+	uint64_t old = comms_channel_amo_fetch(channel, dest, atomic, pe, routine), copy;
+
+	store_result(&copy, old, atomic->width);
+	comms.device->copy(result, &copy, atomic->width);
+}
+
 void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, void *dest,
 				 const struct comms_atomic *atomic, int pe, const char *routine)
 {
 	COMMS_CALL(routine, atomic->width, pe);
+	if (comms_on_device(result, dest)) {
+		fetch_with_device(channel, result, dest, atomic, pe, routine);
+		return;
+	}
 	if (comms.checks) {
 		comms_check_block(result, atomic->width, "fetch", routine);
 		/* The atomic is carried out now; only its result is held back. */
@@ -153,6 +184,12 @@ void comms_channel_put_signal(struct comms_channel *channel, const struct comms_
 			      const struct comms_signal *signal, int pe, const char *routine)
 {
 	COMMS_CALL(routine, piece->bytes, pe);
+	if (comms_is_on_device(signal->word) || (piece->bytes && comms_on_device(piece->dest, piece->source))) {
+		comms.device->put_signal(channel, piece,
+					 &(struct comms_device_signal){signal->word, signal->value, signal->op}, pe,
+					 routine);
+		return;
+	}
 	struct held p = {
 		.kind = HELD_SIGNAL,
 		.channel = channel,
@@ -180,6 +217,8 @@ static __attribute__((noinline)) void fence_carriers(struct comms_channel *chann
 {
 	if (comms.checks)
 		reorder_fence(channel);
+	if (comms.device)
+		comms.device->quiet();
 	carry_fence(carry_channel(channel));
 }
 
@@ -202,6 +241,8 @@ void comms_channel_quiet(struct comms_channel *channel)
 {
 	if (COMMS_UNLIKELY(comms.checks))
 		reorder_quiet(channel);
+	if (COMMS_UNLIKELY(comms.device != NULL))
+		comms.device->quiet();
 	atomic_thread_fence(memory_order_seq_cst);
 	if (comms.network)
 		quiet_network(channel);
@@ -211,6 +252,8 @@ void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size
 {
 	if (comms.checks)
 		reorder_quiet_pes(channel, pes, n);
+	if (comms.device)
+		comms.device->quiet();
 	atomic_thread_fence(memory_order_seq_cst);
 	if (comms.network)
 		comms.network->quiet_pes(carry_channel(channel), pes, n);

@@ -111,10 +111,10 @@ static inline void comms_complete(void)
 #define COMMS_CALL(routine, bytes, pe) \
 	bool observed_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
 
-void comms_observe_begin(const char *routine, size_t bytes, int pe);
+bool comms_observe_begin(const char *routine, size_t bytes, int pe);
 void comms_observe_end(void);
 
-/* True if the library is up, and calls are neither observed nor checked. */
+/* True if the library is up, and calls may take their quick paths: see struct comms. */
 COMMS_INLINE bool comms_calls_are_quick(void)
 {
 	return comms.quick_pes > 0;
@@ -124,8 +124,7 @@ COMMS_INLINE bool comms_call_begin(const char *routine, size_t bytes, int pe)
 {
 	if (COMMS_LIKELY(comms_calls_are_quick()))
 		return false;
-	comms_observe_begin(routine, bytes, pe);
-	return true;
+	return comms_observe_begin(routine, bytes, pe);
 }
 
 COMMS_INLINE void comms_call_end(const bool *observed)

@@ -20,6 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "comms/core/comms.h"
 #include "rte/rte.h"
 
 #define MOST_SIGNALS 65
@@ -303,6 +304,10 @@ static bool find_tracer(char *text, size_t size)
 
 bool writers_find(char *text, size_t size)
 {
+	if (comms.device) {
+		snprintf(text, size, "a GPU");
+		return true;
+	}
 	if (find_handler(text, size) || find_file(text, size) || find_map(text, size) || find_tracer(text, size))
 		return true;
 	if (writers_have_thread()) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives on teams: the API routines. */
 #include "collectives.h"
+#include "gpu/gpu.h"
 
 void api_collectives_start(void)
 {
@@ -71,28 +72,28 @@ PROFILED(shmem_team_sync)
 	{                                                                                                           \
 		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
 		struct set set = set_of_team(team, __func__);                                                       \
-		set_broadcast(&set, dest, source, nelems *(SIZE), PE_root, true);                                   \
+		any_broadcast(&set, dest, source, nelems *(SIZE), PE_root, true);                                   \
 		return 0;                                                                                           \
 	}                                                                                                           \
 	API int pshmem_##BEFORE##collect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)   \
 	{                                                                                                           \
 		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
 		struct set set = set_of_team(team, __func__);                                                       \
-		set_collect(&set, dest, source, nelems *(SIZE));                                                    \
+		any_collect(&set, dest, source, nelems *(SIZE));                                                    \
 		return 0;                                                                                           \
 	}                                                                                                           \
 	API int pshmem_##BEFORE##fcollect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)  \
 	{                                                                                                           \
 		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
 		struct set set = set_of_team(team, __func__);                                                       \
-		set_fcollect(&set, dest, source, nelems *(SIZE));                                                   \
+		any_fcollect(&set, dest, source, nelems *(SIZE));                                                   \
 		return 0;                                                                                           \
 	}                                                                                                           \
 	API int pshmem_##BEFORE##alltoall##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)  \
 	{                                                                                                           \
 		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
 		struct set set = set_of_team(team, __func__);                                                       \
-		set_alltoall(&set, dest, source, nelems *(SIZE));                                                   \
+		any_alltoall(&set, dest, source, nelems *(SIZE));                                                   \
 		return 0;                                                                                           \
 	}                                                                                                           \
 	API int pshmem_##BEFORE##alltoalls##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, ptrdiff_t dst, \
@@ -100,7 +101,7 @@ PROFILED(shmem_team_sync)
 	{                                                                                                           \
 		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
 		struct set set = set_of_team(team, __func__);                                                       \
-		set_alltoalls(&set, dest, source, (struct set_strided){dst, sst, SIZE, nelems});                    \
+		any_alltoalls(&set, dest, source, (struct set_strided){dst, sst, SIZE, nelems});                    \
 		return 0;                                                                                           \
 	}                                                                                                           \
 	PROFILED(shmem_##BEFORE##broadcast##AFTER)                                                                  \

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations with memory of a GPU on one side or on both. A PE whose heap on the GPU this process
+ * maps is reached by copies of the driver, another one by parcels. Host memory of a PE that only a
+ * network reaches is reached through a bounce buffer here.
+ */
+#include <stdlib.h>
+
+#include "comms/ops/ops.h"
+#include "comms/ops/target.h"
+#include "gpu_inside.h"
+#include "rte/rte.h"
+
+#define PITCH_MOST 0x7fffffffUL /* of the driver */
+
+static void copy_blocks(void *dest, size_t dest_stride, const void *source, size_t source_stride, size_t block,
+			size_t count)
+{
+	const struct gpu_copy_2d copy = {
+		.source_type = GPU_MEMORY_UNIFIED,
+		.source = gpu_address_of(source),
+		.source_pitch = source_stride,
+		.dest_type = GPU_MEMORY_UNIFIED,
+		.dest = gpu_address_of(dest),
+		.dest_pitch = dest_stride,
+		.width = block,
+		.height = count,
+	};
+
+	if (block == 0 || count == 0)
+		return;
+	if (dest_stride > PITCH_MOST || source_stride > PITCH_MOST) {
+		for (size_t i = 0; i < count; i++)
+			gpu_copy((char *)dest + i * dest_stride, (const char *)source + i * source_stride, block);
+		return;
+	}
+	gpu_enter();
+	gpu_check(gpu.driver->copy_2d(&copy, gpu.stream), "copy blocks");
+	gpu_check(gpu.driver->stream_wait(gpu.stream), "finish a copy");
+	gpu_leave();
+}
+
+/* --- What memory is it? --- */
+
+/* The driver knows nothing of most memory of the host, and then says that the value is invalid. */
+static bool owns(const void *memory)
+{
+	unsigned type = GPU_MEMORY_HOST;
+
+	if (gpu_in_heap(memory))
+		return true;
+	if (comms_find_segment(memory) != COMMS_SEGMENTS)
+		return false;
+	return gpu.driver->pointer_attribute(&type, GPU_POINTER_MEMORY_TYPE, gpu_address_of(memory)) == GPU_OK &&
+	       type == GPU_MEMORY_DEVICE;
+}
+
+static void check(const void *memory, size_t bytes, const char *argument, const char *routine)
+{
+	if (!gpu_in_heap(memory))
+		rte_die(routine, "%s=%p is memory of the GPU, but not symmetric; allocate it by shmemg_malloc",
+			argument, memory);
+	if (bytes > gpu.heap_size - gpu_offset(memory))
+		rte_die(routine,
+			"%s=%p: %zu bytes from there run past the end of the heap on the GPU at %p; check the count",
+			argument, memory, bytes, (void *)(gpu.heap + gpu.heap_size));
+}
+
+/* --- The bounce buffer --- */
+
+/* A thread that finds it taken gets memory that is not pinned, so that none waits for another. */
+static pthread_mutex_t bounce_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static char *take_bounce(const char *routine)
+{
+	char *other;
+
+	if (pthread_mutex_trylock(&bounce_lock) == 0)
+		return gpu.bounce;
+	other = malloc(2 * GPU_BOUNCE);
+	if (!other)
+		rte_die(routine, "no memory for a buffer of %lu bytes", 2 * GPU_BOUNCE);
+	return other;
+}
+
+static void give_bounce(char *bounce)
+{
+	if (bounce == gpu.bounce)
+		pthread_mutex_unlock(&bounce_lock);
+	else
+		free(bounce);
+}
+
+static size_t piece_at(size_t at, size_t bytes)
+{
+	return bytes - at < GPU_BOUNCE ? bytes - at : GPU_BOUNCE;
+}
+
+/* While the network takes one half, the GPU fills the other. */
+static void put_through_bounce(struct comms_channel *channel, char *dest, const char *source, size_t bytes, int pe,
+			       const char *routine)
+{
+	char *bounce = take_bounce(routine), *half = bounce;
+
+	gpu_copy_begin(half, source, piece_at(0, bytes));
+	for (size_t at = 0; at < bytes; at += GPU_BOUNCE) {
+		char *other = half == bounce ? bounce + GPU_BOUNCE : bounce;
+
+		gpu_copy_end();
+		if (at + GPU_BOUNCE < bytes)
+			gpu_copy_begin(other, source + at + GPU_BOUNCE, piece_at(at + GPU_BOUNCE, bytes));
+		comms_channel_put(channel, dest + at, half, piece_at(at, bytes), pe, routine);
+		half = other;
+	}
+	give_bounce(bounce);
+}
+
+static void get_through_bounce(struct comms_channel *channel, char *dest, const char *source, size_t bytes, int pe,
+			       const char *routine)
+{
+	char *bounce = take_bounce(routine), *half = bounce;
+
+	for (size_t at = 0; at < bytes; at += GPU_BOUNCE) {
+		comms_channel_get(channel, half, source + at, piece_at(at, bytes), pe, routine);
+		gpu_copy_end();
+		gpu_copy_begin(dest + at, half, piece_at(at, bytes));
+		half = half == bounce ? bounce + GPU_BOUNCE : bounce;
+	}
+	gpu_copy_end();
+	give_bounce(bounce);
+}
+
+/* --- Operations --- */
+
+static void *reach(const void *address, int pe)
+{
+	char *there = gpu_in_heap(address) ? gpu_reach(pe) : NULL;
+
+	return there ? there + gpu_offset(address) : NULL;
+}
+
+/* The PE may sleep in a wait for a word that lies there. */
+static void wake(int pe)
+{
+	const struct comms_peer *peer = comms_connect(pe);
+
+	if (peer->wakeup)
+		comms_wake(peer);
+}
+
+static void put_to_host(struct comms_channel *channel, const struct comms_piece *piece, int pe, const char *routine)
+{
+	struct target t = target_check(piece->dest, piece->bytes, "dest", pe, routine);
+
+	if (!t.here) {
+		put_through_bounce(channel, piece->dest, piece->source, piece->bytes, pe, routine);
+		return;
+	}
+	gpu_copy(t.here, piece->source, piece->bytes);
+	comms_wake_at(t.place.peer, piece->dest, piece->bytes);
+}
+
+static void put(struct comms_channel *channel, const struct comms_piece *piece, int pe, bool nbi, const char *routine)
+{
+	char *here;
+
+	comms_check_pe(pe, routine);
+	if (!owns(piece->dest)) {
+		put_to_host(channel, piece, pe, routine);
+		return;
+	}
+	check(piece->dest, piece->bytes, "dest", routine);
+	here = reach(piece->dest, pe);
+	if (!here) {
+		parcels_put(gpu_offset(piece->dest), piece->source, piece->bytes, NULL, pe);
+	} else if (nbi) {
+		gpu_copy_in_background(here, piece->source, piece->bytes);
+	} else {
+		gpu_copy(here, piece->source, piece->bytes);
+		wake(pe);
+	}
+}
+
+static void get_from_host(struct comms_channel *channel, const struct comms_piece *piece, int pe, const char *routine)
+{
+	struct target t = target_check(piece->source, piece->bytes, "source", pe, routine);
+
+	if (t.here)
+		gpu_copy(piece->dest, t.here, piece->bytes);
+	else
+		get_through_bounce(channel, piece->dest, piece->source, piece->bytes, pe, routine);
+}
+
+static void get(struct comms_channel *channel, const struct comms_piece *piece, int pe, bool nbi, const char *routine)
+{
+	char *here;
+
+	comms_check_pe(pe, routine);
+	if (!owns(piece->source)) {
+		get_from_host(channel, piece, pe, routine);
+		return;
+	}
+	check(piece->source, piece->bytes, "source", routine);
+	here = reach(piece->source, pe);
+	if (!here)
+		parcels_get(piece->dest, gpu_offset(piece->source), piece->bytes, pe);
+	else if (nbi)
+		gpu_copy_in_background(piece->dest, here, piece->bytes);
+	else
+		gpu_copy(piece->dest, here, piece->bytes);
+}
+
+static uint64_t amo(void *word, const struct comms_atomic *atomic, int pe, const char *routine)
+{
+	uint64_t old;
+	char *here;
+
+	comms_check_pe(pe, routine);
+	check(word, atomic->width, "dest", routine);
+	if ((uintptr_t)word % atomic->width)
+		rte_die(routine, "dest=%p is not aligned to %zu bytes, as atomics need", word, atomic->width);
+	here = reach(word, pe);
+	if (!here)
+		return parcels_amo(gpu_offset(word), atomic, pe);
+	old = gpu_atomic(here, atomic);
+	wake(pe);
+	return old;
+}
+
+static void quiet(void)
+{
+	gpu_wait_background();
+	parcels_quiet();
+}
+
+/*
+ * A parcel changes the signal after its data; otherwise the data is complete before the signal
+ * begins.
+ */
+static void put_signal(struct comms_channel *channel, const struct comms_piece *piece,
+		       const struct comms_device_signal *signal, int pe, const char *routine)
+{
+	const struct comms_atomic atomic = {signal->op, sizeof *signal->word, signal->value, 0};
+
+	comms_check_pe(pe, routine);
+	if (piece->bytes && owns(piece->dest) && !gpu_reach(pe)) {
+		check(piece->dest, piece->bytes, "dest", routine);
+		parcels_put(gpu_offset(piece->dest), piece->source, piece->bytes, signal, pe);
+		return;
+	}
+	if (piece->bytes && comms_on_device(piece->dest, piece->source))
+		put(channel, piece, pe, false, routine);
+	else if (piece->bytes)
+		comms_channel_put(channel, piece->dest, piece->source, piece->bytes, pe, routine);
+	if (gpu_in_heap(signal->word)) {
+		comms_channel_quiet_pes(channel, &pe, 1);
+		amo(signal->word, &atomic, pe, routine);
+		return;
+	}
+	comms_channel_fence(channel);
+	comms_channel_amo(channel, signal->word, &atomic, pe, routine);
+}
+
+const struct comms_device gpu_device = {
+	.owns = owns,
+	.check = check,
+	.copy = gpu_copy,
+	.copy_blocks = copy_blocks,
+	.reach = reach,
+	.put = put,
+	.get = get,
+	.put_signal = put_signal,
+	.amo = amo,
+	.quiet = quiet,
+};

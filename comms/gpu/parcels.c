@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests to PEs whose heap on the GPU this process cannot map. A parcel is a header, and the data
+ * of a put, in a slot of the target's host memory; it travels as a put with signal, so any network
+ * carries it. A thread of the target's library carries out the parcels of each PE in their order
+ * and answers by a number: the parcels carried out so far. So:
+ *
+ * sent - done <= SLOTS   the sender waits before it uses a slot again
+ * quiet                  waits until done is sent, for all PEs
+ * a get, or an atomic    waits for its own number; the reply is in a slot here by then
+ *
+ * The box is symmetric memory, at the same offset on all PEs. Only PEs that send touch its pages.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/core/sanitizer.h"
+#include "comms/ops/carry.h"
+#include "comms/ops/ops.h"
+#include "comms/wait/hang.h"
+#include "comms/wait/wait.h"
+#include "gpu_inside.h"
+#include "rte/rte.h"
+
+#define SLOTS 4
+#define BOX_MOST (64UL << 20)
+#define SLOT_MOST (256UL << 10)
+#define SLOT_LEAST (4UL << 10)
+#define LINE 64
+#define POLLS 2000
+
+enum parcel_kind { PARCEL_PUT, PARCEL_GET, PARCEL_AMO };
+
+struct parcel {
+	uint64_t kind, offset, bytes;
+	uint64_t op, width, operand, compare; /* of an atomic */
+	uint64_t signal_segment;	      /* 0: none; 1: on the GPU; else the segment plus 2 */
+	uint64_t signal_offset, signal_value, signal_op;
+	char data[];
+};
+
+/* Of this PE, by the other PE. Others write arrived and done. */
+struct counts {
+	_Alignas(LINE) uint64_t arrived; /* number of the last parcel from that PE */
+	uint64_t done;			 /* of this PE's parcels there, those carried out */
+};
+
+static struct {
+	size_t slot; /* bytes of a slot, header and data */
+	struct counts *counts;
+	char *in, *replies; /* SLOTS for each PE */
+	char *out;	    /* one slot in which the next parcel is made, and one for a reply */
+	/* By PE, of this PE's side. */
+	uint64_t *sent, *handled;
+	pthread_mutex_t lock; /* of sent and out */
+	pthread_t thread;
+	atomic_bool stop;
+} parcels = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t slot_bytes(void)
+{
+	size_t each = BOX_MOST / (2 * SLOTS * (size_t)comms.n_pes) / SLOT_LEAST * SLOT_LEAST;
+
+	return each > SLOT_MOST ? SLOT_MOST : each < SLOT_LEAST ? SLOT_LEAST : each;
+}
+
+static size_t counts_bytes(void)
+{
+	return ((size_t)comms.n_pes * sizeof(struct counts) + 4095) / 4096 * 4096;
+}
+
+size_t parcels_box_bytes(void)
+{
+	return counts_bytes() + (2 * SLOTS * (size_t)comms.n_pes + 2) * slot_bytes();
+}
+
+static char *slot_of(char *slots, int pe, uint64_t number)
+{
+	return slots + ((size_t)pe * SLOTS + number % SLOTS) * parcels.slot;
+}
+
+static size_t data_most(void)
+{
+	return parcels.slot - sizeof(struct parcel);
+}
+
+static uint64_t done_by(int pe)
+{
+	return __atomic_load_n(&parcels.counts[pe].done, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * What this process sends next takes effect after what it has sent. (comms_fence would wait for all
+ * parcels.)
+ */
+static void order_behind(void)
+{
+	carry_fence(NULL);
+	atomic_thread_fence(memory_order_release);
+}
+
+static void await_done(int pe, uint64_t number)
+{
+	if (done_by(pe) >= number)
+		return;
+	hang_note_word("a parcel to a GPU", &parcels.counts[pe].done, 8, false, ">=", number);
+	COMMS_WAIT(&parcels.counts[pe].done, done_by(pe) >= number);
+}
+
+/* --- Sending: with the lock held --- */
+
+/* The slot that the next parcel is made in. */
+static struct parcel *begin(int pe)
+{
+	uint64_t number = parcels.sent[pe] + 1;
+
+	if (number > SLOTS)
+		await_done(pe, number - SLOTS);
+	return (struct parcel *)(void *)parcels.out;
+}
+
+/* Behind all parcels before it. Returns its number. */
+static uint64_t send(const struct parcel *parcel, size_t data, int pe)
+{
+	uint64_t number = ++parcels.sent[pe];
+	const struct comms_piece piece = {slot_of(parcels.in, comms.pe, number), parcel, sizeof *parcel + data};
+
+	order_behind();
+	comms_channel_put_signal(NULL, &piece,
+				 &(struct comms_signal){&parcels.counts[comms.pe].arrived, number, COMMS_SWAP, false},
+				 pe, "shmem_put");
+	return number;
+}
+
+static void add_signal(struct parcel *parcel, const struct comms_device_signal *signal)
+{
+	enum comms_segment_id segment;
+
+	parcel->signal_value = signal->value;
+	parcel->signal_op = signal->op;
+	if (gpu_in_heap(signal->word)) {
+		parcel->signal_segment = 1;
+		parcel->signal_offset = gpu_offset(signal->word);
+		return;
+	}
+	segment = comms_find_segment(signal->word);
+	parcel->signal_segment = 2 + (uint64_t)segment;
+	parcel->signal_offset = (size_t)((char *)signal->word - comms.segments[segment].base);
+}
+
+void parcels_put(size_t offset, const void *source, size_t bytes, const struct comms_device_signal *signal, int pe)
+{
+	pthread_mutex_lock(&parcels.lock);
+	for (size_t at = 0; at < bytes; at += data_most()) {
+		size_t now = bytes - at < data_most() ? bytes - at : data_most();
+		struct parcel *parcel = begin(pe);
+
+		*parcel = (struct parcel){.kind = PARCEL_PUT, .offset = offset + at, .bytes = now};
+		if (signal && at + now == bytes)
+			add_signal(parcel, signal);
+		gpu_copy(parcel->data, (const char *)source + at, now);
+		send(parcel, now, pe);
+	}
+	pthread_mutex_unlock(&parcels.lock);
+}
+
+/* As many requests are under way as there are slots. */
+void parcels_get(void *dest, size_t offset, size_t bytes, int pe)
+{
+	size_t asked = 0, taken = 0;
+
+	pthread_mutex_lock(&parcels.lock);
+	while (taken < bytes) {
+		uint64_t first = parcels.sent[pe] + 1;
+
+		for (int i = 0; i < SLOTS && asked < bytes; i++) {
+			size_t now = bytes - asked < data_most() ? bytes - asked : data_most();
+			struct parcel *parcel = begin(pe);
+
+			*parcel = (struct parcel){.kind = PARCEL_GET, .offset = offset + asked, .bytes = now};
+			send(parcel, 0, pe);
+			asked += now;
+		}
+		for (uint64_t number = first; number <= parcels.sent[pe]; number++) {
+			size_t now = bytes - taken < data_most() ? bytes - taken : data_most();
+
+			await_done(pe, number);
+			gpu_copy((char *)dest + taken, slot_of(parcels.replies, pe, number), now);
+			taken += now;
+		}
+	}
+	pthread_mutex_unlock(&parcels.lock);
+}
+
+uint64_t parcels_amo(size_t offset, const struct comms_atomic *atomic, int pe)
+{
+	struct parcel *parcel;
+	uint64_t number, old;
+
+	pthread_mutex_lock(&parcels.lock);
+	parcel = begin(pe);
+	*parcel = (struct parcel){
+		.kind = PARCEL_AMO,
+		.offset = offset,
+		.op = atomic->op,
+		.width = atomic->width,
+		.operand = atomic->operand,
+		.compare = atomic->compare,
+	};
+	number = send(parcel, 0, pe);
+	await_done(pe, number);
+	memcpy(&old, slot_of(parcels.replies, pe, number), sizeof old);
+	pthread_mutex_unlock(&parcels.lock);
+	return old;
+}
+
+void parcels_quiet(void)
+{
+	for (int pe = 0; pe < comms.n_pes; pe++)
+		await_done(pe, __atomic_load_n(&parcels.sent[pe], __ATOMIC_RELAXED));
+}
+
+/* --- Carrying out: the thread --- */
+
+static void change_signal(const struct parcel *parcel)
+{
+	const struct comms_atomic atomic = {(enum comms_amo)parcel->signal_op, 8, parcel->signal_value, 0};
+
+	if (parcel->signal_segment == 0)
+		return;
+	if (parcel->signal_segment == 1) {
+		gpu_atomic(gpu.heap + parcel->signal_offset, &atomic);
+		comms_wake(comms_peer(comms.pe));
+		return;
+	}
+	comms_amo(comms.segments[parcel->signal_segment - 2].base + parcel->signal_offset, atomic, comms.pe,
+		  "shmem_put_signal");
+}
+
+/* The reply and the count arrive together, behind all counts before. */
+static void reply(int pe, uint64_t number, const void *data, size_t bytes)
+{
+	const struct comms_piece piece = {slot_of(parcels.replies, comms.pe, number), data, bytes};
+
+	order_behind();
+	comms_channel_put_signal(NULL, &piece,
+				 &(struct comms_signal){&parcels.counts[comms.pe].done, number, COMMS_SWAP, false}, pe,
+				 "shmem_get");
+}
+
+static void carry_out(int pe, uint64_t number, const struct parcel *parcel)
+{
+	const struct comms_atomic atomic = {(enum comms_amo)parcel->op, parcel->width, parcel->operand,
+					    parcel->compare};
+	char *there = gpu.heap + parcel->offset, *out = parcels.out + parcels.slot;
+	uint64_t old;
+
+	switch (parcel->kind) {
+	case PARCEL_PUT:
+		gpu_copy(there, parcel->data, parcel->bytes);
+		change_signal(parcel);
+		order_behind();
+		comms_amo(&parcels.counts[comms.pe].done, (struct comms_atomic){COMMS_SWAP, 8, number, 0}, pe,
+			  "shmem_put");
+		break;
+	case PARCEL_GET:
+		gpu_copy(out, there, parcel->bytes);
+		reply(pe, number, out, parcel->bytes);
+		break;
+	case PARCEL_AMO:
+		old = gpu_atomic(there, &atomic);
+		comms_wake(comms_peer(comms.pe));
+		reply(pe, number, &old, sizeof old);
+		break;
+	}
+}
+
+static bool carry_out_some(void)
+{
+	bool some = false;
+
+	for (int pe = 0; pe < comms.n_pes; pe++)
+		while (parcels.handled[pe] < __atomic_load_n(&parcels.counts[pe].arrived, __ATOMIC_ACQUIRE)) {
+			uint64_t number = ++parcels.handled[pe];
+
+			carry_out(pe, number, (struct parcel *)(void *)slot_of(parcels.in, pe, number));
+			some = true;
+		}
+	return some;
+}
+
+static void *serve(void *unused)
+{
+	unsigned polls = POLLS;
+
+	SANITIZER_IGNORE();
+	while (!atomic_load_explicit(&parcels.stop, memory_order_acquire)) {
+		uint32_t key;
+
+		if (carry_out_some()) {
+			polls = POLLS;
+			continue;
+		}
+		if (polls > 0) {
+			polls--;
+			comms_spin();
+			continue;
+		}
+		key = comms_sleep_prepare(COMMS_ANYWHERE);
+		if (carry_out_some() || atomic_load_explicit(&parcels.stop, memory_order_relaxed)) {
+			comms_sleep_cancel();
+			continue;
+		}
+		comms_sleep_idle(key);
+		polls = 1;
+	}
+	SANITIZER_HEED();
+	return unused;
+}
+
+/* --- Start and stop --- */
+
+void parcels_start(void *box)
+{
+	size_t n = (size_t)comms.n_pes;
+	int problem;
+
+	parcels.slot = slot_bytes();
+	parcels.counts = box;
+	parcels.in = (char *)box + counts_bytes();
+	parcels.replies = parcels.in + SLOTS * n * parcels.slot;
+	parcels.out = parcels.replies + SLOTS * n * parcels.slot;
+	memset(parcels.counts, 0, n * sizeof *parcels.counts);
+	parcels.sent = calloc(n, sizeof *parcels.sent);
+	parcels.handled = calloc(n, sizeof *parcels.handled);
+	if (!parcels.sent || !parcels.handled)
+		rte_die("shmem_init_thread", "no memory");
+	atomic_store_explicit(&parcels.stop, false, memory_order_relaxed);
+	problem = rte_start_thread(&parcels.thread, serve);
+	if (problem)
+		rte_die("shmem_init_thread", "no thread to serve the heap on the GPU (%s); raise ulimit -u",
+			strerror(problem));
+}
+
+void parcels_stop(void)
+{
+	atomic_store_explicit(&parcels.stop, true, memory_order_release);
+	comms_wake(comms_peer(comms.pe));
+	pthread_join(parcels.thread, NULL);
+	free(parcels.sent);
+	free(parcels.handled);
+}
