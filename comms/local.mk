@@ -7,7 +7,7 @@ libtorushmem_la_SOURCES += comms/core/awaited.h comms/core/comms.h comms/core/co
 	comms/core/copy.h comms/core/device.h comms/core/futex.h comms/core/globals.c comms/core/globals.h comms/core/group.h \
 	comms/core/memory.c comms/core/memory.h comms/core/near.c comms/core/near.h comms/core/network.h \
 	comms/core/operations.h comms/core/peers.c comms/core/peers.h comms/core/processor.h \
-	comms/core/sanitizer.h comms/core/sessions.h comms/core/state.c comms/core/symmetric_checks.c \
+	comms/core/regions.c comms/core/regions.h comms/core/sanitizer.h comms/core/sessions.h comms/core/state.c comms/core/symmetric_checks.c \
 	comms/core/system.h comms/core/wake.c
 # nodes: which PEs share a node, and where nodes are in the torus.
 libtorushmem_la_SOURCES += comms/nodes/costs.c comms/nodes/costs.h comms/nodes/find_torus.c comms/nodes/find_torus.h \

@@ -148,7 +148,8 @@ static void start_network(void)
 static void start_memory(void)
 {
 	peers_start(); /* before the heap, which is shared if other PEs are on this node */
-	comms.segments[COMMS_GLOBALS] = (struct comms_segment){globals.start, globals.size, globals.fd};
+	comms.segments[COMMS_GLOBALS] =
+		(struct comms_segment){globals.start, globals.size, globals.fd, COMMS_KIND_GLOBALS};
 	memory_make_heap();
 	comms.n_pes = rte.n_pes; /* addresses can be checked from now on */
 }

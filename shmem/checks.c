@@ -30,9 +30,9 @@ static long place_in_segment(const void *address)
 {
 	enum comms_segment_id segment = comms_find_segment(address);
 
-	if (!address || segment == COMMS_SEGMENTS)
+	if (!address || segment == COMMS_NO_SEGMENT)
 		return -1;
-	return (long)((const char *)address - comms.segments[segment].base) * COMMS_SEGMENTS + (long)segment;
+	return (long)((const char *)address - comms.segments[segment].base) * COMMS_MOST_SEGMENTS + (long)segment;
 }
 
 /*

@@ -44,7 +44,7 @@ static bool is_symmetric(const void *address)
 {
 	if (comms_is_on_device(address))
 		return comms.device->reach(address, comms.pe);
-	return comms_find_segment(address) != COMMS_SEGMENTS &&
+	return comms_find_segment(address) != COMMS_NO_SEGMENT &&
 	       (size_t)((const char *)address - (const char *)comms.system) >= COMMS_SYSTEM_BYTES;
 }
 

@@ -23,7 +23,7 @@ SAME_PLACE(room);
 SAME_PLACE(away);
 SAME_PLACE(sleepers);
 _Static_assert(SHMEMX_INLINE_ROOM == COMMS_SHORTCUT_BYTES && SHMEMX_INLINE_PEERS == COMMS_SHORTCUTS, "in both");
-_Static_assert((int)COMMS_HEAP == 0 && (int)COMMS_GLOBALS == 1 && (int)COMMS_SEGMENTS == 2, "in this order");
+_Static_assert((int)COMMS_HEAP == 0 && (int)COMMS_GLOBALS == 1 && (int)COMMS_FIXED_SEGMENTS == 2, "in this order");
 _Static_assert(COMMS_WAKEUP_KNOWN == 1 << 15 && COMMS_WAKEUP_SEGMENT == 16 && COMMS_WAKEUP_PLACE == 17 &&
 		       COMMS_GRANULE == 8,
 	       "programs read a word of sleepers");
@@ -40,7 +40,7 @@ struct comms_shortcut *api_inline_shortcuts(void)
 
 void api_inline_start(void)
 {
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		shmemx_inline_1.base[i] = (uintptr_t)comms.segments[i].base;
 	shmemx_inline_1.front = COMMS_SYSTEM_BYTES;
 	shmemx_inline_1.atomics = comms.quick_atomic_pes > 0;

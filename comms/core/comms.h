@@ -12,8 +12,11 @@
 /*
  * Moves bytes between PEs; knows no SHMEM type.
  *
- * segment  symmetric memory that every PE has: the heap (with, in front of it, one struct
- *          comms_system for the library's own use) and the program's global data
+ * segment  symmetric memory that every PE has. Two segments last from start to stop, and the path
+ *          of a put compares an address with these alone: the heap (with, in front of it, one
+ *          struct comms_system for the library's own use) and the program's global data
+ * region   any other segment. It comes and goes while the program runs, and all PEs give it the
+ *          same number: regions.h
  * peer     the record of a PE. All PEs start with one shared record that reaches nothing; the first
  *          contact replaces it (comms_connect) by a record of its own, for good
  * reach    where this process can load and store a peer's segment; size 0: it cannot, the network
@@ -29,7 +32,20 @@
 #define COMMS_INLINE static inline __attribute__((always_inline))
 #define COMMS_APART static __attribute__((noinline))
 
-enum comms_segment_id { COMMS_HEAP, COMMS_GLOBALS, COMMS_SEGMENTS };
+enum comms_segment_id {
+	COMMS_HEAP,
+	COMMS_GLOBALS,
+	COMMS_FIXED_SEGMENTS, /* number of those above, and the first region */
+	COMMS_MOST_SEGMENTS = COMMS_FIXED_SEGMENTS + COMMS_REGIONS,
+	COMMS_NO_SEGMENT = COMMS_MOST_SEGMENTS /* an address that is in none */
+};
+
+enum comms_segment_kind {
+	COMMS_KIND_HEAP,
+	COMMS_KIND_GLOBALS,
+	COMMS_KIND_BROUGHT, /* memory that the program brings */
+	COMMS_KIND_DEVICE   /* memory of a device, which the processor does not load and store */
+};
 
 struct comms_reach {
 	char *base;
@@ -40,14 +56,16 @@ struct comms_group;
 struct comms_network;
 struct comms_map;
 struct comms_device;
+struct comms_region;
 
 struct comms_peer {
-	struct comms_reach reach[COMMS_SEGMENTS];
+	struct comms_reach reach[COMMS_FIXED_SEGMENTS];
 	struct comms_wakeup *wakeup; /* NULL if its memory is not mapped here */
 	_Atomic(void *) driver;	     /* the network's own record; NULL: none yet */
-	char *remote_base[COMMS_SEGMENTS];
-	size_t remote_size[COMMS_SEGMENTS];
-	void *info; /* its endpoint info, see peers.h */
+	char *remote_base[COMMS_FIXED_SEGMENTS];
+	size_t remote_size[COMMS_FIXED_SEGMENTS];
+	_Atomic(struct comms_region *) regions; /* see regions.h; NULL: none is in use */
+	void *info;				/* its endpoint info, see peers.h */
 	int pe;
 	bool connected;
 	bool same_program;
@@ -57,6 +75,7 @@ struct comms_segment {
 	char *base;
 	size_t size;
 	int fd;
+	enum comms_segment_kind kind;
 };
 
 /*
@@ -70,8 +89,8 @@ struct comms_segment {
 #define COMMS_SHORTCUTS 256
 struct comms_shortcut {
 	int pe;
-	_Atomic uintptr_t room[COMMS_SEGMENTS];
-	uintptr_t away[COMMS_SEGMENTS];
+	_Atomic uintptr_t room[COMMS_FIXED_SEGMENTS];
+	uintptr_t away[COMMS_FIXED_SEGMENTS];
 	const _Atomic uint64_t *sleepers;
 	uint64_t unused[2];
 };
@@ -89,7 +108,8 @@ struct comms {
 	/* By PE; the record of a PE before its first contact is &comms.unconnected. */
 	_Atomic(struct comms_peer *) *peers;
 	struct comms_shortcut *shortcuts; /* by PE modulo COMMS_SHORTCUTS; NULL: unused */
-	struct comms_segment segments[COMMS_SEGMENTS];
+	struct comms_segment segments[COMMS_MOST_SEGMENTS];
+	atomic_uint regions;	     /* one bit for each segment that is a region in use */
 	struct comms_system *system; /* of this PE */
 	struct comms_peer unconnected;
 	int n_node;	/* PEs reached by load and store, this one included */
@@ -161,7 +181,7 @@ static inline char *comms_heap(void)
 	return comms.segments[COMMS_HEAP].base + COMMS_SYSTEM_BYTES;
 }
 
-/* The segment that contains the address; COMMS_SEGMENTS: none. */
+/* The segment that contains the address; COMMS_NO_SEGMENT: none. */
 enum comms_segment_id comms_find_segment(const void *address);
 
 /*
@@ -170,7 +190,7 @@ enum comms_segment_id comms_find_segment(const void *address);
  */
 static inline bool comms_shared(enum comms_segment_id segment)
 {
-	return segment == COMMS_HEAP || (segment < COMMS_SEGMENTS && comms.segments[segment].fd >= 0);
+	return segment == COMMS_HEAP || (segment < COMMS_NO_SEGMENT && comms.segments[segment].fd >= 0);
 }
 
 /* The record of a PE; connects to it first if this is the first contact. */

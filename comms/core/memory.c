@@ -46,7 +46,7 @@ bool memory_is_there(const struct memory_handle *handle)
 	return stat(path, &status) == 0 && status.st_dev == handle->device && status.st_ino == handle->inode;
 }
 
-void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
+void *memory_map_peer(const struct memory_handle *handle, size_t size, int64_t offset, int pe)
 {
 	const char *problem = NULL;
 	void *base = MAP_FAILED;
@@ -62,7 +62,7 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
 	else if (fstat(fd, &status) || status.st_dev != handle->device || status.st_ino != handle->inode)
 		problem = "it is another process's; the PEs do not share a process table";
 	else if ((base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
-			      status.st_size - (off_t)size)) == MAP_FAILED)
+			      offset == MEMORY_AT_END ? status.st_size - (off_t)size : offset)) == MAP_FAILED)
 		problem = strerror(errno);
 	if (fd >= 0)
 		close(fd);
@@ -240,7 +240,7 @@ void memory_make_heap(void)
 			text_size(wanted, text), strerror(errno));
 	warn_of_overcommit(wanted);
 	comms.pages = ask_for_huge_pages(base, size, &pages, shared);
-	*heap = (struct comms_segment){base, size, fd};
+	*heap = (struct comms_segment){base, size, fd, COMMS_KIND_HEAP};
 	comms.heap_size = size - COMMS_SYSTEM_BYTES;
 	comms.system = (struct comms_system *)base;
 	comms.system->magic = SYSTEM_MAGIC;

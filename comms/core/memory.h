@@ -32,8 +32,12 @@ bool memory_sees_processes(void);
 /* Does the process still exist, with this memory? */
 bool memory_is_there(const struct memory_handle *handle);
 
-/* Maps the last `size` bytes of the file. Ends the job with a message on failure. */
-void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe);
+/*
+ * Maps `size` bytes of the file from this offset on, or with MEMORY_AT_END its last ones. Ends the
+ * job with a message on failure.
+ */
+#define MEMORY_AT_END ((int64_t)-1)
+void *memory_map_peer(const struct memory_handle *handle, size_t size, int64_t offset, int pe);
 void memory_unmap(void *base, size_t size);
 
 /*

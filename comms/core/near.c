@@ -11,7 +11,7 @@ static bool lies_in_segment(const void *memory, size_t bytes)
 {
 	enum comms_segment_id id = comms_find_segment(memory);
 
-	return id < COMMS_SEGMENTS &&
+	return id < COMMS_NO_SEGMENT &&
 	       bytes <= comms.segments[id].size - (size_t)((const char *)memory - comms.segments[id].base);
 }
 

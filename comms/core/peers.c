@@ -18,6 +18,7 @@
 #include "comms/core/network.h"
 #include "globals.h"
 #include "memory.h"
+#include "regions.h"
 #include "rte/rte.h"
 
 static pthread_mutex_t peers_connecting = PTHREAD_MUTEX_INITIALIZER;
@@ -28,9 +29,9 @@ static pthread_mutex_t peers_connecting = PTHREAD_MUTEX_INITIALIZER;
  */
 struct peer_info {
 	uint64_t magic;
-	struct memory_handle memory[COMMS_SEGMENTS];
-	uint64_t base[COMMS_SEGMENTS];
-	uint64_t size[COMMS_SEGMENTS];
+	struct memory_handle memory[COMMS_FIXED_SEGMENTS];
+	uint64_t base[COMMS_FIXED_SEGMENTS];
+	uint64_t size[COMMS_FIXED_SEGMENTS];
 	uint64_t layout;
 	uint64_t agreement; /* settings that must be the same on all PEs: see counters_agreement */
 	int32_t memory_group, memory_groups;
@@ -39,7 +40,7 @@ struct peer_info {
 };
 
 /* Changes when struct peer_info or struct comms_system does. */
-#define PEER_INFO_MAGIC 0x31316d6873726f74
+#define PEER_INFO_MAGIC 0x32316d6873726f74
 
 /* Is the PE on this node, according to the allowed paths, SHMEM_NODE_PES and the network? */
 static bool is_on_my_node(int pe)
@@ -95,7 +96,7 @@ void peers_publish(uint64_t agreement, const char *torus)
 	info->memory_groups = comms.memory_groups;
 	info->network_bytes = network_bytes;
 	info->torus_bytes = torus_bytes;
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
 		memory_describe(&comms.segments[i], &info->memory[i]);
 		info->base[i] = (uint64_t)(uintptr_t)comms.segments[i].base;
 		info->size[i] = comms.segments[i].size;
@@ -113,10 +114,10 @@ void peers_publish(uint64_t agreement, const char *torus)
 
 static void reach_locally(struct comms_peer *peer, const struct peer_info *info)
 {
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
 		if (info->memory[i].fd < 0 || (i == COMMS_GLOBALS && !peer->same_program))
 			continue;
-		peer->reach[i].base = memory_map_peer(&info->memory[i], info->size[i], peer->pe);
+		peer->reach[i].base = memory_map_peer(&info->memory[i], info->size[i], MEMORY_AT_END, peer->pe);
 		peer->reach[i].size = info->size[i];
 	}
 	peer->wakeup = &((struct comms_system *)peer->reach[COMMS_HEAP].base)->wakeup;
@@ -124,7 +125,7 @@ static void reach_locally(struct comms_peer *peer, const struct peer_info *info)
 
 static void reach_self(struct comms_peer *peer)
 {
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		peer->reach[i] = (struct comms_reach){comms.segments[i].base, comms.segments[i].size};
 	peer->wakeup = &comms.system->wakeup;
 }
@@ -137,7 +138,7 @@ static void make_shortcut(const struct comms_peer *peer)
 		return;
 	shortcut->pe = peer->pe;
 	shortcut->sleepers = &peer->wakeup->sleepers;
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
 		shortcut->away[i] = (uintptr_t)peer->reach[i].base - (uintptr_t)comms.segments[i].base;
 		if (peer->reach[i].size >= COMMS_SHORTCUT_BYTES)
 			atomic_store_explicit(&shortcut->room[i], peer->reach[i].size - COMMS_SHORTCUT_BYTES + 1,
@@ -157,7 +158,7 @@ static struct comms_peer *connect_peer(int pe)
 	peer->pe = pe;
 	if (info && (size < sizeof *info || info->magic != PEER_INFO_MAGIC))
 		rte_die(NULL, "PE %d runs another version of torushmem; build all programs of a job with one", pe);
-	for (int i = 0; info && i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; info && i < COMMS_FIXED_SEGMENTS; i++) {
 		peer->remote_base[i] = (char *)(uintptr_t)info->base[i];
 		peer->remote_size[i] = info->size[i];
 	}
@@ -297,17 +298,18 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 		if (peer == &comms.unconnected)
 			continue;
 		++*peers;
-		*bytes += sizeof *peer + (info ? sizeof *info + info->network_bytes + info->torus_bytes : 0);
+		*bytes += sizeof *peer + (peer->regions ? COMMS_REGIONS * sizeof *peer->regions : 0);
+		*bytes += (info ? sizeof *info + info->network_bytes + info->torus_bytes : 0);
 	}
 }
 
-bool peers_memory(int pe, struct memory_handle memory[COMMS_SEGMENTS])
+bool peers_memory(int pe, struct memory_handle memory[COMMS_FIXED_SEGMENTS])
 {
 	struct peer_info info;
 	bool known = true;
 
 	if (pe == comms.pe)
-		for (int i = 0; i < COMMS_SEGMENTS; i++)
+		for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 			memory_describe(&comms.segments[i], &memory[i]);
 	else if ((known = read_peer_info(pe, &info)))
 		memcpy(memory, info.memory, sizeof info.memory);
@@ -326,9 +328,10 @@ bool peers_agreement(int pe, uint64_t *agreement)
 
 static void forget_peer(struct comms_peer *peer)
 {
-	for (int i = 0; peer->pe != comms.pe && i < COMMS_SEGMENTS; i++)
+	for (int i = 0; peer->pe != comms.pe && i < COMMS_FIXED_SEGMENTS; i++)
 		if (peer->reach[i].base)
 			memory_unmap(peer->reach[i].base, peer->reach[i].size);
+	comms_regions_forget(peer);
 	if (comms.network && comms.network->forget)
 		comms.network->forget(peer);
 	free(peer->info);

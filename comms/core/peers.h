@@ -15,7 +15,7 @@ void peers_publish(uint64_t agreement, const char *torus);
 /* The torus text that PE 0 published; the caller frees it. NULL: none. */
 char *peers_torus(void);
 /* The process of a PE, and the memory that it shares. Returns false if unknown. */
-bool peers_memory(int pe, struct memory_handle memory[COMMS_SEGMENTS]);
+bool peers_memory(int pe, struct memory_handle memory[COMMS_FIXED_SEGMENTS]);
 /* The value of `agreement` that a PE published. Returns false if unavailable. */
 bool peers_agreement(int pe, uint64_t *agreement);
 /*

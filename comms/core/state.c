@@ -6,12 +6,23 @@
 struct comms comms;
 _Thread_local struct comms_awaited comms_awaited = {NULL, COMMS_NOBODY};
 
+static bool segment_contains(const struct comms_segment *segment, const void *address)
+{
+	return (size_t)((const char *)address - segment->base) < segment->size;
+}
+
 enum comms_segment_id comms_find_segment(const void *address)
 {
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
-		if ((size_t)((const char *)address - comms.segments[i].base) < comms.segments[i].size)
+	unsigned regions;
+
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
+		if (segment_contains(&comms.segments[i], address))
 			return i;
-	return COMMS_SEGMENTS;
+	regions = atomic_load_explicit(&comms.regions, memory_order_acquire);
+	for (int i = COMMS_FIXED_SEGMENTS; regions >> i; i++)
+		if (regions >> i & 1 && segment_contains(&comms.segments[i], address))
+			return i;
+	return COMMS_NO_SEGMENT;
 }
 
 int comms_compare_ints(const void *left, const void *right)

@@ -32,7 +32,7 @@ void comms_check_symmetric(const void *address, size_t bytes, const char *argume
 		return;
 	}
 	id = comms_find_segment(address);
-	if (id == COMMS_SEGMENTS)
+	if (id == COMMS_NO_SEGMENT)
 		rte_die(routine,
 			"%s=%p is not symmetric memory (heap %p-%p, globals %p-%p); use shmem_malloc or a "
 			"global or static variable of the program",

@@ -47,7 +47,9 @@ struct comms_counter_barrier {
  */
 enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };
 #define COMMS_NETWORK_WORDS 48
-#define COMMS_BUFFERS 256 /* most registered buffers of a PE */
+#define COMMS_REGIONS 6	      /* most regions at a time: regions.h */
+#define COMMS_REGION_WORDS 19 /* as in a struct comms_buffer */
+#define COMMS_BUFFERS 256     /* most registered buffers of a PE */
 #define COMMS_EVENTS_BYTES (256UL << 10)
 #define COMMS_PLAN_BYTES (16UL << 20)
 #define COMMS_SLOT_BYTES (1UL << 20)
@@ -130,6 +132,16 @@ struct comms_overtaken {
 	uint64_t from; /* a PE plus 1; 0: none */
 };
 
+/* What a PE shows of a region, which other PEs read at their first use of it. */
+struct comms_region_shown {
+	uint64_t serial; /* counts the uses of this number, and is equal on all PEs; 0: none yet */
+	uint64_t base, size;
+	/* The file that PEs of the node map (struct memory_handle), and where the memory begins. */
+	uint64_t device, inode, offset;
+	int32_t pid, fd;		      /* fd is -1: they cannot map it */
+	uint64_t network[COMMS_REGION_WORDS]; /* for the network */
+};
+
 /* In front of every PE's heap, shared with it. */
 struct comms_system {
 	uint64_t magic;
@@ -146,8 +158,9 @@ struct comms_system {
 	/* Serial numbers of registered buffers: see buffers.c. */
 	_Atomic uint32_t buffers[COMMS_BUFFERS];
 	_Alignas(4096) char events[COMMS_EVENTS_BYTES]; /* see events.h */
+	_Alignas(4096) struct comms_region_shown regions[COMMS_REGIONS];
 	/* Other PEs map this at a page boundary, not at a multiple of a slot. */
-	char unused[COMMS_SLOT_BYTES - COMMS_EVENTS_BYTES - 4096];
+	_Alignas(4096) char unused[COMMS_SLOT_BYTES - COMMS_EVENTS_BYTES - 2 * 4096];
 	struct comms_slot slot[COMMS_SLOTS];
 	/* Words and staging of persistent plans: see shmem/plans/plans.h. */
 	char plans[COMMS_PLAN_BYTES];

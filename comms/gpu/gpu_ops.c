@@ -49,7 +49,7 @@ static bool owns(const void *memory)
 
 	if (gpu_in_heap(memory))
 		return true;
-	if (comms_find_segment(memory) != COMMS_SEGMENTS)
+	if (comms_find_segment(memory) != COMMS_NO_SEGMENT)
 		return false;
 	return gpu.driver->pointer_attribute(&type, GPU_POINTER_MEMORY_TYPE, gpu_address_of(memory)) == GPU_OK &&
 	       type == GPU_MEMORY_DEVICE;

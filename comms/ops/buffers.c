@@ -124,7 +124,7 @@ void *comms_memory_of_message(uint64_t address, size_t bytes)
 	void *there = (void *)(uintptr_t)address;
 	enum comms_segment_id id = comms_find_segment(there);
 	struct comms_buffer found;
-	bool inside = id != COMMS_SEGMENTS &&
+	bool inside = id != COMMS_NO_SEGMENT &&
 		      bytes <= comms.segments[id].size - (size_t)((char *)there - comms.segments[id].base);
 
 	if (!inside && !comms_buffer_find(there, bytes, &found))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "comms/core/near.h"
+#include "comms/core/regions.h"
 #include "fault.h"
 #include "rte/rte.h"
 #include "comms/observe/counters.h"
@@ -51,9 +52,11 @@ static bool is_of_a_peer(uintptr_t address)
 	for (int i = 0; i < comms.n_node; i++) {
 		const struct comms_peer *peer = comms_peer(comms.node_pes[i]);
 
-		for (int segment = 0; segment < COMMS_SEGMENTS; segment++)
+		for (int segment = 0; segment < COMMS_FIXED_SEGMENTS; segment++)
 			if (address - (uintptr_t)peer->reach[segment].base < peer->reach[segment].size)
 				return true;
+		if (comms_region_contains(peer, address))
+			return true;
 	}
 	return false;
 }

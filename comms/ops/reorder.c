@@ -165,7 +165,7 @@ bool reorder_overtook(const void *address, size_t bytes, int *from)
 	enum comms_segment_id segment = comms_find_segment(address);
 	uint64_t offset;
 
-	if (!comms.checks || segment == COMMS_SEGMENTS)
+	if (!comms.checks || segment == COMMS_NO_SEGMENT)
 		return false;
 	offset = (uint64_t)((const char *)address - comms.segments[segment].base);
 	for (int i = 0; i < COMMS_OVERTAKEN; i++) {

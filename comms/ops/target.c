@@ -4,6 +4,7 @@
 
 #include "comms/core/globals.h"
 #include "comms/core/network.h"
+#include "comms/core/regions.h"
 #include "comms/observe/trace.h"
 #include "rte/rte.h"
 
@@ -27,10 +28,11 @@ struct target target_find(const void *address, int pe)
 	enum comms_segment_id segment = comms_find_segment(address);
 	struct comms_peer *peer = comms_connect(pe);
 	size_t offset = (size_t)((const char *)address - comms.segments[segment].base);
+	struct comms_reach reach = comms_segment_reach(peer, segment);
 
 	return (struct target){
 		{peer, segment, offset},
-		offset < peer->reach[segment].size ? peer->reach[segment].base + offset : NULL,
+		offset < reach.size ? reach.base + offset : NULL,
 	};
 }
 
@@ -39,7 +41,7 @@ struct target target_check(const void *address, size_t bytes, const char *argume
 	comms_check_pe(pe, routine);
 	comms_check_symmetric(address, bytes, argument, routine);
 	struct target t = target_find(address, pe);
-	size_t size = t.place.peer->remote_size[t.place.segment];
+	size_t size = comms_segment_remote(t.place.peer, t.place.segment).size;
 
 	if (pe != comms.pe && ((t.place.segment == COMMS_GLOBALS && !t.place.peer->same_program) ||
 			       t.place.offset > size || bytes > size - t.place.offset))

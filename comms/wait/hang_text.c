@@ -45,7 +45,7 @@ static const char *address_text(const void *address, char place[64])
 {
 	enum comms_segment_id segment = comms_find_segment(address);
 	uintptr_t offset =
-		segment < COMMS_SEGMENTS ? (uintptr_t)((const char *)address - comms.segments[segment].base) : 0;
+		segment < COMMS_NO_SEGMENT ? (uintptr_t)((const char *)address - comms.segments[segment].base) : 0;
 
 	if (segment == COMMS_HEAP)
 		snprintf(place, 64, "heap + 0x%" PRIxPTR, offset - COMMS_SYSTEM_BYTES);

@@ -212,9 +212,9 @@ unsigned comms_stop_until_store(unsigned polls)
 
 #define SLEEPER_MASK (COMMS_WAKEUP_KNOWN - 1)
 
-_Static_assert(COMMS_SEGMENTS == 2, "one bit of the word of sleepers says which");
+_Static_assert(COMMS_FIXED_SEGMENTS == 2, "one bit of the word of sleepers says which");
 
-/* For the word of sleepers; 0 if unknown. The last position lies in no memory. */
+/* For the word of sleepers; 0 if unknown or in a region. The last position lies in no memory. */
 static uint64_t sleepers_target(const void *address)
 {
 	enum comms_segment_id segment;
@@ -223,7 +223,7 @@ static uint64_t sleepers_target(const void *address)
 	if (address == COMMS_NOWHERE || address == COMMS_BY_NETWORK)
 		return place << COMMS_WAKEUP_PLACE | COMMS_WAKEUP_KNOWN;
 	segment = comms_find_segment(address);
-	if (segment == COMMS_SEGMENTS)
+	if (segment >= COMMS_FIXED_SEGMENTS)
 		return 0;
 	place = (uint64_t)((const char *)address - comms.segments[segment].base) / COMMS_GRANULE;
 	return place << COMMS_WAKEUP_PLACE | (uint64_t)segment << COMMS_WAKEUP_SEGMENT | COMMS_WAKEUP_KNOWN;

@@ -37,7 +37,7 @@ struct process {
 struct table {
 	struct process *process;
 	int count, room;
-	struct memory_handle (*pes)[COMMS_SEGMENTS]; /* of each PE of the node */
+	struct memory_handle (*pes)[COMMS_FIXED_SEGMENTS]; /* of each PE of the node */
 	int n_pes;
 	char job[300]; /* PMIX_NAMESPACE=NAME; empty: none */
 };
@@ -77,7 +77,7 @@ static bool is_pe(const struct table *table, pid_t pid)
 static bool is_memory_of_pe(const struct table *table, uint64_t device, uint64_t inode)
 {
 	for (int i = 0; i < table->n_pes; i++)
-		for (int s = 0; s < COMMS_SEGMENTS; s++) {
+		for (int s = 0; s < COMMS_FIXED_SEGMENTS; s++) {
 			const struct memory_handle *handle = &table->pes[i][s];
 
 			if (handle->fd >= 0 && handle->device == device && handle->inode == inode)
@@ -274,7 +274,7 @@ static bool examine_processes(struct table *table, char *text, size_t size)
 /* Other PEs of the node leave it to the first one, unless that is in another PID namespace. */
 static bool is_examiner(void)
 {
-	struct memory_handle first[COMMS_SEGMENTS];
+	struct memory_handle first[COMMS_FIXED_SEGMENTS];
 	char path[64];
 
 	if (rte.local_pes[0] == rte.pe || !peers_memory(rte.local_pes[0], first))

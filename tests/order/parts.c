@@ -37,7 +37,7 @@ void before_contacts(void)
 	atomic_store_explicit(&comms.peers[1 - me], &comms.unconnected, memory_order_relaxed);
 	if (peer == first_peer || peer == &comms.unconnected)
 		return;
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		if (peer->reach[i].base)
 			memory_unmap(peer->reach[i].base, peer->reach[i].size);
 	free(peer->info);

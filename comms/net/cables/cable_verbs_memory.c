@@ -70,7 +70,7 @@ static struct cable_part part_around(uint64_t address)
 {
 	struct cable_part part = {.begin = address & ~(PART - 1), .end = (address & ~(PART - 1)) + PART};
 
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
 		const uint64_t bounds[] = {(uintptr_t)comms.segments[i].base,
 					   (uintptr_t)comms.segments[i].base + comms.segments[i].size};
 
@@ -91,7 +91,7 @@ static void register_part(struct cable_device *device, struct cable_part *part)
 	const enum comms_segment_id segment = comms_find_segment(begin);
 
 	/* A fork moves pinned pages, unless they are shared memory. */
-	if (device->full || segment == COMMS_SEGMENTS || !comms_shared(segment))
+	if (device->full || segment == COMMS_NO_SEGMENT || !comms_shared(segment))
 		return;
 	part->memory = verbs_library.reg_mr(device->pd, begin, part->end - part->begin,
 					    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);

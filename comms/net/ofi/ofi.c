@@ -24,7 +24,7 @@ struct ofi ofi = {.lock = PTHREAD_MUTEX_INITIALIZER, .server = {.event = -1, .wa
 /* What a PE publishes; its address follows. */
 struct published {
 	char provider[32];
-	uint64_t base[COMMS_SEGMENTS], key[COMMS_SEGMENTS];
+	uint64_t base[COMMS_FIXED_SEGMENTS], key[COMMS_FIXED_SEGMENTS];
 };
 
 void ofi_check(long code, const char *call)
@@ -130,7 +130,7 @@ void ofi_start(void)
 	rte_signals_settle(&saved);
 	open_endpoint();
 	rte_signals_restore(&saved);
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
 			ofi_register(&ofi.memory[i], comms.segments[i].base, comms.segments[i].size, "shmem_init");
 	ofi_make_requests();
@@ -148,7 +148,7 @@ void *ofi_describe(size_t *bytes)
 		rte_die("shmem_init", "no memory");
 	ofi_check(fi_getname(&ofi.ep->fid, mine + 1, &length), "fi_getname");
 	strncpy(mine->provider, ofi.info->fabric_attr->prov_name, sizeof mine->provider - 1);
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
 		mine->base[i] = ofi.memory[i].base;
 		mine->key[i] = ofi.memory[i].key;
 	}
@@ -187,7 +187,7 @@ void ofi_stop(void)
 {
 	struct fid *opened[] = {&ofi.ep->fid, &ofi.cq->fid, &ofi.av->fid, &ofi.domain->fid, &ofi.fabric->fid};
 
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		if (ofi.memory[i].mr)
 			fi_close(&ofi.memory[i].mr->fid);
 	memset(ofi.memory, 0, sizeof ofi.memory);

@@ -31,7 +31,7 @@ struct ofi_memory {
 /* The record of a peer, from the first contact on. */
 struct ofi_peer {
 	fi_addr_t address;
-	uint64_t base[COMMS_SEGMENTS], key[COMMS_SEGMENTS];
+	uint64_t base[COMMS_FIXED_SEGMENTS], key[COMMS_FIXED_SEGMENTS];
 	atomic_int under_way;
 };
 
@@ -86,7 +86,7 @@ struct ofi {
 	struct fid_av *av;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
-	struct ofi_memory memory[COMMS_SEGMENTS];
+	struct ofi_memory memory[COMMS_FIXED_SEGMENTS];
 	/* Of one transfer; the longest that a later one does not overtake. */
 	size_t most_bytes, ordered_bytes;
 	struct ofi_channel main;

@@ -29,7 +29,7 @@ enum { TOFU_REQUESTS = 255, TOFU_STAGING = 4096 };
 struct tofu_queue {
 	utofu_vcq_hdl_t vcq;
 	utofu_vcq_id_t id;
-	utofu_stadd_t memory[COMMS_SEGMENTS], staging;
+	utofu_stadd_t memory[COMMS_FIXED_SEGMENTS], staging;
 	atomic_int under_way, listeners;
 };
 
@@ -100,7 +100,7 @@ extern struct tofu tofu;
 /* The record of a peer: where its memory is in the network, from the first contact on. */
 struct tofu_peer {
 	uint64_t vcq; /* its queue that receives from here, with a path to it */
-	uint64_t memory[COMMS_SEGMENTS];
+	uint64_t memory[COMMS_FIXED_SEGMENTS];
 	int tni;    /* the TNI of this PE that sends there */
 	int theirs; /* the TNI of that PE that receives */
 	/* The last message there asked for no answer: see tofu_completion_numbers.c. */

@@ -40,7 +40,7 @@ static bool find_registered(const struct tofu_queue *queue, const void *memory, 
 	enum comms_segment_id id = comms_find_segment(memory);
 	size_t offset;
 
-	if (id == COMMS_SEGMENTS)
+	if (id == COMMS_NO_SEGMENT)
 		return find_buffer(queue, memory, bytes, stadd);
 	offset = (size_t)((const char *)memory - comms.segments[id].base);
 	*stadd = queue->memory[id] + offset;

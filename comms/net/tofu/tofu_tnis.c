@@ -33,7 +33,7 @@ static void open_tofu_queue(struct tofu_queue *queue, utofu_tni_id_t tni)
 
 static void register_segments(struct tofu_queue *queue)
 {
-	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
+	for (unsigned i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
 			tofu_check(utofu.reg_mem_with_stag(queue->vcq, comms.segments[i].base, comms.segments[i].size,
 							   i, 0, &queue->memory[i]),
@@ -119,7 +119,7 @@ void tofu_connect(struct comms_peer *peer)
 	made->tni = tofu_tni_of(comms.pe, peer->pe, tofu.tnis);
 	made->theirs = tofu_tni_of(peer->pe, comms.pe, tnis);
 	made->vcq = ids[made->theirs];
-	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
+	for (unsigned i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		tofu_check(utofu.query_stadd(made->vcq, i, &made->memory[i]), "utofu_query_stadd");
 	tofu_check(utofu.set_vcq_id_path(&made->vcq, NULL), "utofu_set_vcq_id_path");
 	atomic_store_explicit(&peer->driver, made, memory_order_relaxed);
@@ -132,7 +132,7 @@ void tofu_forget(struct comms_peer *peer)
 
 static void close_queue(struct tofu_queue *queue)
 {
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
 			tofu_check(utofu.dereg_mem(queue->vcq, queue->memory[i], 0), "utofu_dereg_mem");
 	tofu_check(utofu.dereg_mem(queue->vcq, queue->staging, 0), "utofu_dereg_mem");

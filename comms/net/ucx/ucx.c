@@ -50,7 +50,7 @@ static void make_main_worker(void)
 
 static void register_memory(void)
 {
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
 		ucp_mem_map_params_t params = {
 			.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
 				      UCP_MEM_MAP_PARAM_FIELD_FLAGS,
@@ -84,8 +84,8 @@ void ucx_start(void)
 
 void *ucx_describe(size_t *size)
 {
-	void *keys[COMMS_SEGMENTS] = {NULL};
-	size_t key_bytes[COMMS_SEGMENTS] = {0};
+	void *keys[COMMS_FIXED_SEGMENTS] = {NULL};
+	size_t key_bytes[COMMS_FIXED_SEGMENTS] = {0};
 	size_t address_bytes;
 	ucp_address_t *address;
 	struct ucx_info *info;
@@ -93,7 +93,7 @@ void *ucx_describe(size_t *size)
 
 	ucx_check(ucp.worker_get_address(ucx.main.worker, &address, &address_bytes), "ucp_worker_get_address");
 	*size = sizeof *info + address_bytes;
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
 		if (ucx.memory[i])
 			ucx_check(ucp.rkey_pack(ucx.context, ucx.memory[i], &keys[i], &key_bytes[i]), "ucp_rkey_pack");
 		*size += key_bytes[i];
@@ -107,7 +107,7 @@ void *ucx_describe(size_t *size)
 	end = (char *)(info + 1);
 	memcpy(end, address, address_bytes);
 	end += address_bytes;
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
 		info->key_bytes[i] = (uint32_t)key_bytes[i];
 		if (!keys[i])
 			continue;
@@ -174,7 +174,7 @@ static void free_closed(void)
 
 void ucx_stop(void)
 {
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		if (ucx.memory[i])
 			ucp.mem_unmap(ucx.context, ucx.memory[i]);
 	memset(ucx.memory, 0, sizeof ucx.memory);

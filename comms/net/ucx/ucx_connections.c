@@ -105,7 +105,7 @@ static struct ucx_peer *make_connection(struct comms_channel *channel, struct co
 	ucx_filter_calls--;
 	ucx_must_succeed(status, "connecting (ucp_ep_create)", peer->pe);
 	at += info->address_bytes;
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
 		if (info->key_bytes[i])
 			ucx_check(ucp.ep_rkey_unpack(made->endpoint, at, &made->key[i]), "ucp_ep_rkey_unpack");
 		at += info->key_bytes[i];
@@ -181,7 +181,7 @@ const struct socket_address *ucx_addresses(int pe)
 
 void ucx_release_keys(struct ucx_peer *peer)
 {
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
+	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
 		if (peer->key[i])
 			ucp.rkey_destroy(peer->key[i]);
 }

@@ -67,8 +67,8 @@ _Static_assert(sizeof(struct ucx_message) == 72, "the same on all PEs");
 
 struct ucx_peer {
 	ucp_ep_h endpoint;
-	ucp_rkey_h key[COMMS_SEGMENTS]; /* NULL: puts and gets go as messages */
-	char *base[COMMS_SEGMENTS];	/* in the peer's address space */
+	ucp_rkey_h key[COMMS_FIXED_SEGMENTS]; /* NULL: puts and gets go as messages */
+	char *base[COMMS_FIXED_SEGMENTS];     /* in the peer's address space */
 	int pe;
 	_Atomic(const char *) last_routine; /* the last routine that used it; NULL: unknown */
 	uint32_t stream;		    /* unique among this PE's connections to that PE */
@@ -91,7 +91,7 @@ struct ucx_peer {
  */
 struct ucx_info {
 	uint32_t address_bytes;
-	uint32_t key_bytes[COMMS_SEGMENTS];
+	uint32_t key_bytes[COMMS_FIXED_SEGMENTS];
 	struct socket_address listens[FAILURE_ADDRESSES];
 	struct ucx_filter_info filter;
 };
@@ -125,7 +125,7 @@ struct comms_channel {
 struct ucx {
 	ucp_context_h context;
 	struct comms_channel main; /* the default channel; other PEs know its worker */
-	ucp_mem_h memory[COMMS_SEGMENTS];
+	ucp_mem_h memory[COMMS_FIXED_SEGMENTS];
 	/* Where the main worker accepts connections. */
 	struct socket_address listens[FAILURE_ADDRESSES];
 	atomic_bool ending;
