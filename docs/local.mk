@@ -47,8 +47,10 @@ dist_man3_MANS = docs/man/shmem.hpp.3
 # Manual pages of the routines: one for each text or page of docs/man/man3, and for every other
 # routine one that refers to it.
 man3_texts = \
+	docs/man/man3/shmemx_alltoallv.3 \
 	docs/man/man3/shmemx_atomic.3 \
 	docs/man/man3/shmemx_exchange.3 \
+	docs/man/man3/shmemx_gather.3 \
 	docs/man/man3/shmemx_grid.3 \
 	docs/man/man3/shmemx_inline.3 \
 	docs/man/man3/shmemx_plan.3 \
@@ -120,7 +122,7 @@ conformance-page:
 
 # The pages about the source, but for those of protocols.
 EXTRA_DIST += docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisions/accept-filter.md docs/decisions/cables.md \
-	docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/launcher.md docs/decisions/libfabric.md docs/decisions/memory.md \
+	docs/decisions/blocks.md docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/launcher.md docs/decisions/libfabric.md docs/decisions/memory.md \
 	docs/decisions/observing.md docs/decisions/paths.md docs/decisions/plans.md \
 	docs/decisions/testing.md docs/decisions/tofu.md docs/decisions/torus.md docs/decisions/ucx.md docs/decisions/versions.md docs/decisions/waiting.md docs/packages.md
 

@@ -47,6 +47,7 @@ libtorushmem_fortran_la_SOURCES = \
 	fortran/fortran_sections.c \
 	fortran/fortran_setup.c \
 	fortran/fortran_stats.c \
+	fortran/fortran_vectors.c \
 	fortran/fortran_waits.c
 # The modules are compiled in their order, which automake does not know.
 fortran/modules.f90: fortran/shmem.f90 fortran/shmemx.f90

@@ -156,6 +156,19 @@ int shmemx_reduce_scatter(shmem_team_t team, void *dest, const void *source, siz
 			  shmemx_op_t op);
 
 /*
+ * Blocks of elements of any type, see shmemx_gather(3) and shmemx_alltoallv(3). Counts and
+ * displacements, one for each PE of the team, are in elements; without displacements (NULL) blocks
+ * lie one after another.
+ */
+int shmemx_gather(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type, int PE_root);
+int shmemx_scatter(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type, int PE_root);
+int shmemx_allgatherv(shmem_team_t team, void *dest, const void *source, const size_t *counts, const size_t *displs,
+		      shmemx_type_t type);
+int shmemx_alltoallv(shmem_team_t team, void *dest, const void *source, const size_t *dest_counts,
+		     const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs,
+		     shmemx_type_t type);
+
+/*
  * Which atomics there are for a type, see shmemx_atomic(3), by the operation that SHMEMX_SUM and so
  * on name, and how they are carried out.
  */
@@ -250,13 +263,13 @@ size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, co
 #endif
 
 /*
- * C++: plans of reductions, and reduce-scatter, take the type from the pointers. The fixed-width
- * codes are those of all integers of that size and sign.
+ * C++: plans of reductions, and collectives of blocks, take the type from the pointers. The
+ * fixed-width codes are those of all integers of that size and sign.
  */
 #if defined(__cplusplus) && __cplusplus >= 201103L && !defined(SHMEMX_NO_OVERLOADS)
 template <typename T, typename Result = int> struct shmemx_type_code {
 	static_assert(shmemx_type<T>::sum,
-		      "shmemx_reduce_init and shmemx_allreduce_init are for pointers to " SHMEMX_TYPES_SUM);
+		      "shmemx_reduce_init and others of shmemx.h are for pointers to " SHMEMX_TYPES_SUM);
 	static constexpr bool is_real = T(0.5) != T(0), is_signed = T(-1) < T(0);
 	static constexpr shmemx_type_t value = is_real	   ? (sizeof(T) == 4   ? SHMEMX_FLOAT
 							      : sizeof(T) == 8 ? SHMEMX_DOUBLE
@@ -292,6 +305,26 @@ template <typename T>
 inline int shmemx_reduce_scatter(shmem_team_t team, T *dest, const T *source, size_t nreduce, shmemx_op_t op)
 {
 	return shmemx_reduce_scatter(team, dest, source, nreduce, shmemx_type_code<T>::value, op);
+}
+template <typename T> inline int shmemx_gather(shmem_team_t team, T *dest, const T *source, size_t nelems, int PE_root)
+{
+	return shmemx_gather(team, dest, source, nelems, shmemx_type_code<T>::value, PE_root);
+}
+template <typename T> inline int shmemx_scatter(shmem_team_t team, T *dest, const T *source, size_t nelems, int PE_root)
+{
+	return shmemx_scatter(team, dest, source, nelems, shmemx_type_code<T>::value, PE_root);
+}
+template <typename T>
+inline int shmemx_allgatherv(shmem_team_t team, T *dest, const T *source, const size_t *counts, const size_t *displs)
+{
+	return shmemx_allgatherv(team, dest, source, counts, displs, shmemx_type_code<T>::value);
+}
+template <typename T>
+inline int shmemx_alltoallv(shmem_team_t team, T *dest, const T *source, const size_t *dest_counts,
+			    const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs)
+{
+	return shmemx_alltoallv(team, dest, source, dest_counts, dest_displs, source_counts, source_displs,
+				shmemx_type_code<T>::value);
 }
 template <typename T>
 inline int shmemx_reduce_init(shmem_team_t team, T *dest, const T *source, size_t nreduce, shmemx_op_t op, int PE_root,

@@ -187,11 +187,12 @@ void set_push_blocks(const struct set *set, char *dest, const char *source, size
 {
 	size_t most = bytes_at_a_time(set, source_step, bytes);
 	int n = set->group->size;
+	int first = source_step == 0 && dest == source; /* in place */
 
 	for (size_t at = 0; at < bytes; at += most) {
 		size_t now = bytes - at < most ? bytes - at : most;
 
-		for (int i = 0; i < n; i++) {
+		for (int i = first; i < n; i++) {
 			int to = (set->group->me + i) % n;
 
 			comms_put_nbi(dest + at, source + (size_t)to * source_step + at, now, set_pe(set, to),
@@ -338,6 +339,40 @@ static void alltoall_of_blocks(struct alltoall *a)
 		alltoall_on_torus(a, a->source, a->dest, a->bytes);
 	else
 		set_exchange_blocks(set, a->dest, a->source, a->bytes, a->bytes);
+}
+
+void set_alltoall_unchecked(const struct set *set, void *dest, const void *source, size_t bytes)
+{
+	alltoall_of_blocks(&(struct alltoall){.set = set, .dest = dest, .source = source, .bytes = bytes});
+}
+
+bool set_may_take_links(const struct set *set)
+{
+	if (!set->team || set->group->on_node || set->group->levels || alltoall_algorithm == DIRECT ||
+	    alltoall_algorithm == LINES || (alltoall_algorithm == AUTO && torus_job_logical(comms_ensure_torus())))
+		return false;
+	set_prepare_topology(set);
+	return set->team->topology && torus_links_alltoall_most(set->team->topology) > 0;
+}
+
+bool set_prefers_links(const struct set *set, size_t longest, size_t sent)
+{
+	const struct torus_topology *topology = set->team->topology;
+	size_t each = sent / (size_t)set->group->size, balanced = torus_balanced_bytes(comms_costs_between_nodes());
+	struct torus_costs by_routes;
+
+	set_check_cables_before(set, sent);
+	if (torus_links_alltoall_most(set->team->topology) == 0)
+		return false;
+	if (alltoall_algorithm == LINKS)
+		return true;
+	if (topology->whole && sent <= LINKS_FROM * balanced)
+		return false;
+	if (alltoall_algorithm == TORUS)
+		return true;
+	by_routes = torus_topology_route_costs(topology);
+	return torus_links_seconds(&topology->sites.shape, topology->lines, longest, &topology->costs) <
+	       torus_direct_seconds(&topology->sites.shape, each, 1, &by_routes);
 }
 
 void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)

@@ -200,6 +200,9 @@ bool set_agree_on_ring_allreduce(const struct set *set, size_t bytes, bool share
  */
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
 
+/* The size of an element; 0: there is no such type. */
+size_t set_type_size(shmemx_type_t type);
+
 /* The same for words; returns false if the elements cannot be combined as words. */
 struct words_method;
 bool set_find_method(combine_t *combine, struct words_method *method);
@@ -256,6 +259,20 @@ struct set_blocks {
  * while direct messages go over it or round it.
  */
 void set_alltoall_by_links(const struct set *set, const struct set_blocks *blocks);
+
+/*
+ * Alltoall without checks of its arguments: a block of so many bytes for each member. The caller
+ * has called comms_group_prepare.
+ */
+void set_alltoall_unchecked(const struct set *set, void *dest, const void *source, size_t bytes);
+/*
+ * Blocks that differ in size, for a team whose nodes have one member each: may they go from
+ * neighbour to neighbour on the torus? Then set_prefers_links says whether that is fastest: longest
+ * is the longest block, and sent the most that a member sends. Both are collectives, and the second
+ * may check the cables.
+ */
+bool set_may_take_links(const struct set *set);
+bool set_prefers_links(const struct set *set, size_t longest, size_t sent);
 
 /* The bitwise and of the members' values, except for the last bit. */
 uint64_t set_and(const struct set *set, uint64_t mine);

@@ -31,11 +31,18 @@ void api_gathers_start(void)
 struct torus_gathering_run gather_next_run(const struct comms_levels *levels, const struct layout *layout, int *i,
 					   int end)
 {
-	int place = levels ? levels->places[*i] : *i, next = place;
-	struct torus_gathering_run run = {block_at(layout, place < layout->first ? layout->first : place), 0};
+	int next = levels ? levels->places[*i] : *i;
+	struct torus_gathering_run run = {block_at(layout, next < layout->first ? layout->first : next), 0};
 
-	for (; *i < end && (levels ? levels->places[*i] : *i) == next; ++*i, next++)
-		run.bytes += block_bytes(layout, next);
+	for (; *i < end && (levels ? levels->places[*i] : *i) == next; ++*i, next++) {
+		size_t bytes = block_bytes(layout, next);
+
+		if (bytes > 0 && run.bytes == 0)
+			run.at = block_at(layout, next);
+		if (bytes > 0 && run.at + run.bytes != block_at(layout, next))
+			break;
+		run.bytes += bytes;
+	}
 	return run;
 }
 
@@ -202,17 +209,29 @@ static void exchange_between_leaders(const struct exchange *x)
 		exchange_in_rounds(x->set, &leaders, x->layout, x->dest);
 }
 
+/* Not the gaps between blocks. */
+static void copy_from_leader(const struct set *set, const struct layout *layout, char *dest, int leader)
+{
+	for (int i = layout->first; i < layout->last;) {
+		struct torus_gathering_run run = gather_next_run(NULL, layout, &i, layout->last);
+
+		if (run.bytes > 0)
+			comms_get(dest + run.at, dest + run.at, run.bytes, leader, set->routine);
+	}
+}
+
 static void gather_on_nodes(const struct set *set, const struct layout *layout, char *dest, const void *source)
 {
 	const struct comms_levels *levels = set->group->levels;
 	int leader = levels ? comms_group_pe(&levels->node, 0) : comms.pe;
 	struct exchange x = {.set = set, .layout = layout, .dest = dest};
 	int broadcasts = 1;
-	size_t bytes = block_bytes(layout, set->group->me), first = block_at(layout, layout->first);
+	size_t bytes = block_bytes(layout, set->group->me);
+	char *mine = dest + (bytes > 0 ? block_at(layout, set->group->me) : 0);
 
 	x.algorithm = agree_on_gather(set, layout, &broadcasts);
-	if (bytes > 0)
-		comms_put(dest + block_at(layout, set->group->me), source, bytes, leader, set->routine);
+	if (bytes > 0 && (leader != comms.pe || mine != source))
+		comms_put(mine, source, bytes, leader, set->routine);
 	if (levels && !comms_shared(comms_find_segment(dest)))
 		comms_quiet();
 	set->team->gathers++;
@@ -228,11 +247,11 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 		comms_node_barrier(set->group);
 		return;
 	}
-	comms_get(dest + first, dest + first, layout_bytes(layout), leader, set->routine);
+	copy_from_leader(set, layout, dest, leader);
 	comms_node_barrier(set->group);
 }
 
-static void gather_blocks(const struct set *set, const struct layout *layout, void *dest, const void *source)
+void gather_blocks(const struct set *set, const struct layout *layout, void *dest, const void *source)
 {
 	if (set->team && !set->group->on_node) {
 		comms_group_prepare(set->group);
@@ -248,7 +267,7 @@ static void gather_blocks(const struct set *set, const struct layout *layout, vo
 /* Blocks of one size. */
 static void gather_equal_blocks(const struct set *set, void *dest, const void *source, size_t bytes)
 {
-	struct layout layout = {bytes, NULL, 0, set->group->size};
+	struct layout layout = {bytes, NULL, 0, set->group->size, NULL};
 
 	if (set->team && set->group->on_node)
 		set_exchange_blocks(set, dest, source, 0, bytes);
@@ -278,7 +297,7 @@ static void exchange_counts(const struct set *set, size_t *counts, uint64_t mine
 		return;
 	}
 	for (int first = 0; first < n; first += COUNTS) {
-		struct layout layout = {sizeof mine, NULL, first, n - first < COUNTS ? n : first + COUNTS};
+		struct layout layout = {sizeof mine, NULL, first, n - first < COUNTS ? n : first + COUNTS, NULL};
 
 		if (first > 0)
 			set_sync(set);
@@ -303,7 +322,7 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 {
 	int n = set->group->size;
 	size_t *at = malloc(((size_t)n + 1) * sizeof *at), sum = 0;
-	struct layout layout = {0, at, 0, n};
+	struct layout layout = {0, at, 0, n, NULL};
 	bool equal = true;
 
 	if (!at)

@@ -6,11 +6,15 @@
 #include "collectives.h"
 #include "comms/collectives/torus_allgather.h"
 
-/* The position of each member's block in dest: blocks of one size, or at[i] to at[i + 1]. */
+/*
+ * The position of each member's block in dest: blocks of one size, or at[i] to at[i + 1], or
+ * bytes[i] at at[i], with gaps and in any order.
+ */
 struct layout {
 	size_t each;
 	const size_t *at;
 	int first, last; /* only members in this range have a block */
+	const size_t *bytes;
 };
 
 static inline size_t block_at(const struct layout *layout, int i)
@@ -22,11 +26,19 @@ static inline size_t block_bytes(const struct layout *layout, int i)
 {
 	if (i < layout->first || i >= layout->last)
 		return 0;
+	if (layout->bytes)
+		return layout->bytes[i];
 	return layout->at ? layout->at[i + 1] - layout->at[i] : layout->each;
 }
 
 static inline size_t layout_bytes(const struct layout *layout)
 {
+	size_t sum = 0;
+
+	for (int i = layout->first; layout->bytes && i < layout->last; i++)
+		sum += layout->bytes[i];
+	if (layout->bytes)
+		return sum;
 	return layout->at ? layout->at[layout->last] - layout->at[layout->first]
 			  : (size_t)(layout->last - layout->first) * layout->each;
 }
@@ -48,6 +60,11 @@ struct parcel {
 void parcel_add_node(struct parcel *parcel, int node);
 /* Sends all blocks, and then the flag. The parcel is then empty. */
 void parcel_send_with(struct parcel *parcel, struct comms_flag flag);
+
+/*
+ * Gathers the members' blocks in everybody's dest. In place: source is this member's block in dest.
+ */
+void gather_blocks(const struct set *set, const struct layout *layout, void *dest, const void *source);
 
 /*
  * The next adjacent blocks of a node as they lie in dest: from the i-th member of all nodes on,

@@ -27,5 +27,7 @@ libtorushmem_la_SOURCES += shmem/plans/plan_blocks.c shmem/plans/plan_broadcast.
 	shmem/plans/plan_edges.c shmem/plans/plan_commands.c shmem/plans/plan_neighbours.c \
 	shmem/plans/plan_nic.c shmem/plans/plan_reduce.c shmem/plans/plan_rings.c \
 	shmem/plans/plan_trees.c shmem/plans/plans.c shmem/plans/plans.h shmem/plans/plans_again.c
+libtorushmem_la_SOURCES += shmem/vectors/allgatherv.c shmem/vectors/alltoallv.c \
+	shmem/vectors/gather_scatter.c shmem/vectors/vectors.c shmem/vectors/vectors.h
 libtorushmem_la_SOURCES += shmem/rdma/rdma.c shmem/rdma/rdma.h shmem/rdma/rdma_buffers.c \
 	shmem/rdma/rdma_events.c

@@ -51,6 +51,11 @@ combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
 	return combines[operation][type];
 }
 
+size_t set_type_size(shmemx_type_t type)
+{
+	return (unsigned)type < TYPE_CODES ? sizes[type] : 0;
+}
+
 bool set_find_method(combine_t *combine, struct words_method *method)
 {
 	for (int op = 0; op <= SHMEMX_XOR; op++)

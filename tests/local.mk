@@ -87,6 +87,8 @@ API_TESTS = \
 	tests/api/torus_damaged \
 	tests/api/torus_gather \
 	tests/api/torus_teams \
+	tests/api/torus_vectors \
+	tests/api/vectors \
 	tests/api/torus_reduce \
 	tests/api/wait \
 	tests/api/wait_sets
@@ -257,6 +259,7 @@ EXTRA_DIST += \
 	tests/lib/cxx.bash \
 	tests/lib/bats.sh \
 	tests/lib/boxes.h \
+	tests/lib/vectors.h \
 	tests/lib/built.bash \
 	tests/lib/check.h \
 	tests/lib/huge.h \

@@ -13,6 +13,7 @@ program fortran_extensions
   call try_grid()
   call try_irregular()
   call try_plans()
+  call try_blocks()
   call try_neighbours()
   call try_rdma()
   call try_messages()
@@ -133,6 +134,37 @@ contains
     call shmemx_broadcast_init(SHMEM_TEAM_WORLD, all_of, mine, npes - 1, SHMEMX_PLAN_AUTO, plan)
     call run_plan(plan)
     call check(all_of(3) == 100 * (npes - 1) + 3, "broadcast")
+    call shmem_deallocate(mine)
+    call shmem_deallocate(all_of)
+  end subroutine
+
+  ! PE i has i + 1 elements for each other PE, and brings as many to all.
+  subroutine try_blocks()
+    integer, pointer :: all_of(:), mine(:)
+    integer :: pe, stat, at
+    integer(c_size_t) :: counts(0:npes - 1), displs(0:npes - 1), same(0:npes - 1)
+    call shmem_allocate(all_of, [2 * npes * npes + 2 * npes])
+    call shmem_allocate(mine, [2 * npes * npes])
+    mine = [(100 * me + pe, pe = 1, 2 * npes * npes)]
+    call shmemx_gather(SHMEM_TEAM_WORLD, all_of, mine(1:2), npes - 1, stat)
+    if (me == npes - 1) then
+      call check(stat == 0 .and. all([(all_of(2 * pe + 2) == 100 * pe + 2, pe = 0, npes - 1)]), "gather")
+    end if
+    call shmemx_scatter(SHMEM_TEAM_WORLD, all_of(1:2), mine(1:2 * npes), 0)
+    call check(all_of(2) == 2 * me + 2, "scatter")
+    call shmem_barrier_all()
+    counts = [(int(pe + 1, c_size_t), pe = 0, npes - 1)]
+    displs = [(int(pe * (npes + 1), c_size_t), pe = 0, npes - 1)]
+    call shmemx_allgatherv(SHMEM_TEAM_WORLD, all_of, mine(1:me + 1), counts, displs, stat)
+    call check(all([(all_of(pe * (npes + 1) + pe + 1) == 100 * pe + pe + 1, pe = 0, npes - 1)]), "allgatherv")
+    call shmem_barrier_all()
+    same = me + 1
+    call shmemx_alltoallv(SHMEM_TEAM_WORLD, all_of, mine, dest_counts=counts, source_counts=same)
+    at = 0
+    do pe = 0, npes - 1
+      call check(all_of(at + 1) == 100 * pe + me * (pe + 1) + 1, "alltoallv")
+      at = at + pe + 1
+    end do
     call shmem_deallocate(mine)
     call shmem_deallocate(all_of)
   end subroutine

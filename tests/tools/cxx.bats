@@ -40,7 +40,7 @@ setup()
 	compilers 'c++11 c++20' | while read -r with; do
 		run compile "$with" -fsyntax-only wrong.cc
 		[ "$status" -ne 0 ]
-		grep -q 'error: .*shmemx_reduce_init and shmemx_allreduce_init are for pointers to float, double' <<<"$output" || { echo "$output" && false; }
+		grep -q 'error: .*shmemx_reduce_init and others of shmemx.h are for pointers to float, double' <<<"$output" || { echo "$output" && false; }
 	done
 }
 

@@ -37,6 +37,15 @@ static shmemx_exchange_t exchange;
 		__VA_ARGS__;             \
 	}
 
+static const size_t *counts_of(int more)
+{
+	static size_t counts[2][64];
+
+	for (int i = 0; i < 64; i++)
+		counts[more != 0][i] = 2 + (size_t)more;
+	return counts[more != 0];
+}
+
 CALL(nothing, )
 CALL(barrier_all, shmem_barrier_all())
 CALL(sync_all, shmem_sync_all())
@@ -52,6 +61,10 @@ CALL(reduce, shmem_long_sum_reduce(WORLD, dest, source, 2 + how.more))
 CALL(half, shmemx_half_sum_reduce(WORLD, (shmemx_half_t *)dest, (shmemx_half_t *)source, 2 + how.more))
 CALL(average, shmemx_double_avg_reduce(WORLD, (double *)dest, (double *)source, 2 + how.more))
 CALL(reduce_scatter, shmemx_reduce_scatter(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, SHMEMX_SUM))
+CALL(gather, shmemx_gather(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, how.root))
+CALL(scatter, shmemx_scatter(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, how.root))
+CALL(allgatherv, shmemx_allgatherv(WORLD, dest, source, counts_of(how.more), NULL, SHMEMX_LONG))
+CALL(alltoallv, shmemx_alltoallv(WORLD, dest, source, counts_of(how.more), NULL, counts_of(0), NULL, SHMEMX_LONG))
 CALL(inscan, shmem_long_sum_inscan(WORLD, dest, source, 2 + how.more))
 CALL(exscan, shmem_long_sum_exscan(WORLD, dest, source, 2 + how.more))
 CALL(old_broadcast, shmem_broadcast64(dest, source, 2 + how.more, how.root, 0, 0, n, psync))
@@ -140,6 +153,10 @@ static const struct call {
 	{"half", "shmemx_half_sum_reduce", SIZE | ORDER, half, nothing},
 	{"average", "shmemx_double_avg_reduce", SIZE | ORDER, average, nothing},
 	{"reduce_scatter", "shmemx_reduce_scatter", SIZE | ORDER, reduce_scatter, nothing},
+	{"gather", "shmemx_gather", SIZE | ROOT | ORDER, gather, nothing},
+	{"scatter", "shmemx_scatter", SIZE | ROOT | ORDER, scatter, nothing},
+	{"allgatherv", "shmemx_allgatherv", SIZE | ORDER, allgatherv, nothing},
+	{"alltoallv", "shmemx_alltoallv", SIZE | ORDER, alltoallv, nothing},
 	{"inscan", "shmem_long_sum_inscan", SIZE | ORDER, inscan, nothing},
 	{"exscan", "shmem_long_sum_exscan", SIZE | ORDER, exscan, nothing},
 	{"old_broadcast", "shmem_broadcast64", SIZE | ROOT | ORDER, old_broadcast, nothing},

@@ -68,6 +68,26 @@ template <typename T> static void scatter()
 	check(to, 0.5F * float(shmem_n_pes()), "reduce_scatter");
 }
 
+// What each PE of two has is gathered, scattered, and sent round.
+template <typename T> static void blocks()
+{
+	static T all[2 * 64], to[2], from[2];
+	const float mine[] = {0.5F, 0.5F};
+	size_t counts[64];
+
+	for (int pe = 0; pe < shmem_n_pes(); pe++)
+		counts[pe] = 2;
+	store(from, mine);
+	shmemx_gather(SHMEM_TEAM_WORLD, all, from, 2, 0);
+	shmemx_scatter(SHMEM_TEAM_WORLD, to, all, 2, 0);
+	check(to, 0.5F, "scatter");
+	shmemx_allgatherv(SHMEM_TEAM_WORLD, all, from, counts, nullptr);
+	check(all + 2 * (shmem_n_pes() - 1), 0.5F, "allgatherv");
+	static T others[2 * 64];
+	shmemx_alltoallv(SHMEM_TEAM_WORLD, others, all, counts, nullptr, counts, nullptr);
+	check(others + 2 * (shmem_n_pes() - 1), 0.5F, "alltoallv");
+}
+
 template <typename T> static void plain()
 {
 	static T to[2], from[2];
@@ -103,6 +123,8 @@ int main()
 	atomics();
 	scatter<shmemx_bfloat16_t>();
 	scatter<double>();
+	blocks<shmemx_half_t>();
+	blocks<double>();
 	if (shmem_my_pe() == 0)
 		std::puts("numbers: right");
 	shmem_finalize();

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All-gather of blocks whose sizes all members know, by the algorithms of shmem/gather.c. */
+#include "shmem/gather.h"
+#include "vectors.h"
+
+/* A number that differs if the blocks do. */
+static long checksum(const struct vector *blocks, int n)
+{
+	uint64_t hash = 5381;
+
+	for (int i = 0; i < n; i++) {
+		hash = hash * 33 + blocks->bytes[i];
+		hash = hash * 33 + (blocks->bytes[i] > 0 ? blocks->at[i] : 0);
+	}
+	return (long)(hash >> 1);
+}
+
+static void check_arguments(const struct set *set, const struct vector *blocks, void *dest, const void *source)
+{
+	int me = set->group->me;
+	size_t bytes = blocks->bytes[me];
+
+	set_note(set, dest, blocks->end, source, bytes);
+	set_check_agreement(set, "the sum of the blocks in bytes", (long)blocks->sum,
+			    "the checksum of counts and displacements", checksum(blocks, set->group->size), dest);
+	if (blocks->sum == 0)
+		return;
+	comms_check_symmetric(dest, blocks->end, "dest", set->routine);
+	if (source != (char *)dest + blocks->at[me])
+		set_check_overlap(set, (struct set_span){dest, blocks->end}, (struct set_span){source, bytes}, false);
+}
+
+API int shmemx_allgatherv(shmem_team_t team, void *dest, const void *source, const size_t *counts, const size_t *displs,
+			  shmemx_type_t type)
+{
+	COMMS_CALL(__func__, vectors_counted(team, counts, type, false), COMMS_NOBODY);
+	struct set set = set_of_team(team, __func__);
+	struct vector blocks = vector_make(&set, &(struct vector_arguments){counts, displs, type, "dest"});
+	struct layout layout = {.at = blocks.at, .last = set.group->size, .bytes = blocks.bytes};
+
+	check_arguments(&set, &blocks, dest, source);
+	if (blocks.sum > 0)
+		gather_blocks(&set, &layout, dest, source);
+	vector_free(&blocks);
+	return 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Alltoall of blocks that differ in size and position. A receiver first sends each sender the place
+ * and the length of its block, by an alltoall of two words. Then each member puts
+ * its blocks there, or, on a torus with one member to a node, blocks go from neighbour to neighbour
+ * as those of an alltoall do (comms/collectives/torus_links_alltoall.h): as if all were as long as
+ * the longest one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/collectives/torus_links_alltoall.h"
+#include "vectors.h"
+
+struct place {
+	size_t at, bytes;
+};
+#define PLACES_AT_ONCE ((int)(ALLTOALL_BYTES / sizeof(struct place)))
+
+struct alltoallv {
+	const struct set *set;
+	char *dest;
+	const char *source;
+	struct vector to, from; /* blocks in dest and in source */
+	struct place *there;	/* by member: where this member's block goes in its dest */
+	size_t done;		/* of each block, in earlier rounds from neighbour to neighbour */
+};
+
+/*
+ * The window is free when this begins: each collective that uses it ends after all members have
+ * read it. Large teams exchange for as many senders at a time as it has room for.
+ */
+static void exchange_places(const struct alltoallv *a, const struct place *mine)
+{
+	const struct set *set = a->set;
+	struct place *window = (struct place *)(void *)team_scratch(set->team)->window;
+	int n = set->group->size, me = set->group->me;
+
+	if (n <= PLACES_AT_ONCE) {
+		set_alltoall_unchecked(set, window, mine, sizeof *window);
+		memcpy(a->there, window, (size_t)n * sizeof *window);
+		return;
+	}
+	for (int first = 0; first < n; first += PLACES_AT_ONCE) {
+		int end = n - first < PLACES_AT_ONCE ? n : first + PLACES_AT_ONCE;
+
+		for (int i = 0; i < n && me >= first && me < end; i++)
+			comms_put_nbi(&window[me - first], &mine[i], sizeof *window, set_pe(set, i), set->routine);
+		set_finish(set);
+		memcpy(&a->there[first], window, (size_t)(end - first) * sizeof *window);
+		set_sync(set);
+	}
+}
+
+static void check_block(const struct alltoallv *a, int i, size_t size)
+{
+	if (a->there[i].bytes != a->from.bytes[i])
+		rte_die(a->set->routine,
+			"source_counts[%d] is %zu here, and dest_counts[%d] is %zu on PE %d of the team; "
+			"both must be the same number of elements",
+			i, a->from.bytes[i] / size, a->set->group->me, a->there[i].bytes / size, i);
+}
+
+static void send_places(const struct alltoallv *a, size_t size)
+{
+	int n = a->set->group->size;
+	struct place *mine = malloc((size_t)n * sizeof *mine);
+
+	if (!mine)
+		rte_die(a->set->routine, "no memory for the blocks of %d PEs", n);
+	for (int i = 0; i < n; i++)
+		mine[i] = (struct place){a->to.at[i], a->to.bytes[i]};
+	exchange_places(a, mine);
+	for (int i = 0; i < n; i++)
+		check_block(a, i, size);
+	free(mine);
+}
+
+/* First to itself, then to the next member, and so on, so that not all put to one at a time. */
+static void put_blocks(const struct alltoallv *a)
+{
+	const struct set *set = a->set;
+	int n = set->group->size, me = set->group->me;
+
+	for (int i = 0; i < n; i++) {
+		int to = (me + i) % n;
+
+		if (a->there[to].bytes > 0)
+			comms_put_nbi(a->dest + a->there[to].at, a->source + a->from.at[to], a->there[to].bytes,
+				      set_pe(set, to), set->routine);
+	}
+	set_finish(set);
+}
+
+/* Bytes of a block of this length that are among some from `at` on. */
+static size_t bytes_within(size_t block, size_t at, size_t bytes)
+{
+	if (at >= block)
+		return 0;
+	return block - at < bytes ? block - at : bytes;
+}
+
+/* Nodes are members. What is beyond the end of a block is filled up. */
+static void load_bytes(const void *argument, int node, size_t at, size_t bytes, char *out)
+{
+	const struct alltoallv *a = argument;
+	size_t here = bytes_within(a->from.bytes[node], a->done + at, bytes);
+
+	if (here > 0)
+		memcpy(out, a->source + a->from.at[node] + a->done + at, here);
+	memset(out + here, 0, bytes - here);
+}
+
+static void store_bytes(const void *argument, int node, size_t at, size_t bytes, const char *in)
+{
+	const struct alltoallv *a = argument;
+	size_t here = bytes_within(a->to.bytes[node], a->done + at, bytes);
+
+	if (here > 0)
+		memcpy(a->dest + a->to.at[node] + a->done + at, in, here);
+}
+
+static void exchange_by_links(struct alltoallv *a, size_t longest)
+{
+	struct shmemx_team *team = a->set->team;
+	size_t most = torus_links_alltoall_most(team->topology);
+	struct torus_links_alltoall alltoall = {.topology = team->topology,
+						.area = team_torus(team),
+						.load = load_bytes,
+						.store = store_bytes,
+						.blocks = a,
+						.routine = a->set->routine};
+
+	for (; a->done < longest; a->done += alltoall.bytes) {
+		alltoall.number = ++team->torus_collectives;
+		alltoall.bytes = longest - a->done < most ? longest - a->done : most;
+		torus_links_alltoall(&alltoall);
+	}
+}
+
+static void move_blocks(struct alltoallv *a)
+{
+	uint64_t most[] = {a->from.longest, a->from.sum};
+
+	if (!set_may_take_links(a->set)) {
+		put_blocks(a);
+		return;
+	}
+	set_reduce_words(a->set, most, 2, SET_MOST);
+	if (most[0] > 0 && set_prefers_links(a->set, most[0], most[1]))
+		exchange_by_links(a, most[0]);
+	else
+		put_blocks(a);
+}
+
+static void check_arguments(const struct alltoallv *a)
+{
+	const struct set *set = a->set;
+	struct set_span dest = {a->dest, a->to.end}, source = {a->source, a->from.end};
+
+	set_note(set, a->dest, dest.bytes, a->source, source.bytes);
+	set_check_agreement(set, NULL, 0, NULL, 0, a->dest);
+	if (dest.bytes > 0)
+		comms_check_symmetric(a->dest, dest.bytes, "dest", set->routine);
+	set_check_overlap(set, dest, source, false);
+}
+
+API int shmemx_alltoallv(shmem_team_t team, void *dest, const void *source, const size_t *dest_counts,
+			 const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs,
+			 shmemx_type_t type)
+{
+	COMMS_CALL(__func__, vectors_counted(team, source_counts, type, true), COMMS_NOBODY);
+	struct set set = set_of_team(team, __func__);
+	struct alltoallv a = {
+		.set = &set,
+		.dest = dest,
+		.source = source,
+		.to = vector_make(&set, &(struct vector_arguments){dest_counts, dest_displs, type, "dest"}),
+		.from = vector_make(&set, &(struct vector_arguments){source_counts, source_displs, type, "source"}),
+	};
+
+	a.there = malloc((size_t)set.group->size * sizeof *a.there);
+	if (!a.there)
+		rte_die(__func__, "no memory for the blocks of %d PEs", set.group->size);
+	check_arguments(&a);
+	comms_group_prepare(set.group);
+	send_places(&a, set_type_size(type));
+	move_blocks(&a);
+	free(a.there);
+	vector_free(&a.to);
+	vector_free(&a.from);
+	return 0;
+}
