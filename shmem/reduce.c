@@ -317,6 +317,25 @@ bool set_agree_on_ring_allreduce(const struct set *set, size_t bytes, bool share
 	       (trees->trees == 0 || seconds < trees->seconds);
 }
 
+bool set_agree_on_ring_reduce_scatter(const struct set *set, size_t block)
+{
+	size_t bytes = block * (size_t)set->group->size;
+	struct torus_topology *topology =
+		set->group->levels || reduce_algorithm >= TORUS ? NULL : prepare_usable_topology(set, bytes, true);
+	struct torus_costs by_routes;
+
+	if (!topology)
+		return false;
+	set_check_cables_before(set, bytes);
+	if (!torus_can_allreduce(topology))
+		return false;
+	if (reduce_algorithm == RINGS)
+		return true;
+	by_routes = torus_topology_route_costs(topology);
+	return torus_gather_seconds(&topology->sites.shape, bytes, &topology->costs) <
+	       torus_direct_seconds(&topology->sites.shape, block, 1, &by_routes);
+}
+
 /*
  * All members come to the same choice, also those that do not lead a node. A collective, like what
  * it calls.

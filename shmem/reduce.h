@@ -34,6 +34,12 @@ struct reduction {
 /* For a team whose members exchange all their data. May change its argument. */
 void reduce_small(struct reduction *r);
 
+/*
+ * The members agree whether a reduce-scatter goes by the rings of a torus, with blocks of this
+ * size. A collective like set_agree_on_ring_allreduce. Each node has one member then.
+ */
+bool set_agree_on_ring_reduce_scatter(const struct set *set, size_t block);
+
 /* Bytes of another's data at a time, where it cannot be read in place. */
 #define REDUCE_WINDOW (256UL << 10)
 /*

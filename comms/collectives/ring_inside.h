@@ -48,6 +48,6 @@ bool ring_reduce_advance(struct ring_reduce *r);
 void ring_reduce_dispose(struct ring_reduce *r);
 
 /* Sets piece size and slots of the streams that combine. */
-void ring_cut_streams(struct torus_streams *streams, size_t bytes, size_t rounds);
+void ring_cut_streams(struct torus_streams *streams, size_t bytes);
 
 #endif

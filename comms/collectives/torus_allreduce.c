@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ring all-reduce of a torus: a reduce-scatter by the reverse ring schedule, and an all-gather
- * of complete blocks by the ring schedule. set_takes_ring_allreduce in shmem/reduce.c chooses it.
+ * of complete blocks by the ring schedule. In shmem/reduce.c set_agree_on_ring_allreduce chooses
+ * it, and set_agree_on_ring_reduce_scatter the first half alone, torus_reduce_scatter.
  */
 #include "ring_inside.h"
 
@@ -19,13 +20,13 @@ bool torus_can_allreduce(struct torus_topology *topology)
 	return torus_topology_reverse_schedule(topology, TORUS_SEGMENTS);
 }
 
-/* The longest part of a block; the first block is the longest. */
-static size_t longest_part(const struct torus_shape *shape, size_t bytes)
+/* The longest part of a block. */
+static size_t longest_part(const struct torus_shape *shape, size_t block, enum torus_ring_ways ways)
 {
-	size_t block = torus_part_begin(bytes, shape->places, 1), longest = 0;
 	struct torus_ring_shares shares;
+	size_t longest = 0;
 
-	torus_ring_shares(shape, TORUS_BOTH_WAYS, &shares);
+	torus_ring_shares(shape, ways, &shares);
 	for (int part = 0; part < shares.parts; part++) {
 		size_t most = (size_t)((double)block * torus_ring_share(&shares, part)) / 64 * 64 + 128;
 
@@ -46,15 +47,27 @@ static size_t fewest_rounds(const struct torus_shape *shape)
 	return FEWEST_ROUNDS;
 }
 
-int torus_allreduce_rounds(const struct torus_shape *shape, size_t bytes)
+/* How often the schedule runs with pieces of parts of this length at most. */
+static size_t rounds_of_parts(const struct torus_shape *shape, size_t longest)
 {
-	size_t longest = longest_part(shape, bytes), rounds = longest / SHORTEST_PIECE;
+	size_t rounds = longest / SHORTEST_PIECE;
 	size_t most = staging_share(shape) / TORUS_LEAST_SLOTS / 64 * 64, least = (longest + most - 1) / most;
 
 	if (rounds > fewest_rounds(shape))
 		rounds = fewest_rounds(shape);
 	rounds = rounds > least ? rounds : least;
-	return rounds > 1 ? (int)rounds : 1;
+	return rounds > 1 ? rounds : 1;
+}
+
+/* The first block of an all-reduce is the longest. */
+static size_t longest_of_allreduce(const struct torus_shape *shape, size_t bytes)
+{
+	return longest_part(shape, torus_part_begin(bytes, shape->places, 1), TORUS_BOTH_WAYS);
+}
+
+int torus_allreduce_rounds(const struct torus_shape *shape, size_t bytes)
+{
+	return (int)rounds_of_parts(shape, longest_of_allreduce(shape, bytes));
 }
 
 static struct ring_pile *pile_of(const struct ring_reduce *r, const struct torus_ring_step *step)
@@ -64,9 +77,31 @@ static struct ring_pile *pile_of(const struct ring_reduce *r, const struct torus
 
 /* --- Who sends what --- */
 
-void ring_cut_streams(struct torus_streams *streams, size_t bytes, size_t rounds)
+static size_t cut_streams(struct torus_streams *streams, size_t longest)
 {
-	torus_streams_cut(streams, (longest_part(&streams->topology->sites.shape, bytes) + rounds - 1) / rounds);
+	size_t rounds = rounds_of_parts(&streams->topology->sites.shape, longest);
+
+	torus_streams_cut(streams, (longest + rounds - 1) / rounds);
+	return rounds;
+}
+
+void ring_cut_streams(struct torus_streams *streams, size_t bytes)
+{
+	cut_streams(streams, longest_of_allreduce(&streams->topology->sites.shape, bytes));
+}
+
+static void cut_given_blocks(struct ring_reduce *r)
+{
+	const struct torus_ring_allreduce *reduce = r->allreduce;
+	const struct torus_shape *shape = &reduce->topology->sites.shape;
+	size_t block = reduce->bytes / (size_t)shape->places;
+
+	torus_ring_shares(shape, TORUS_ONE_WAY, &r->shares);
+	r->rounds = cut_streams(&r->back.streams, longest_part(shape, block, TORUS_ONE_WAY));
+	for (int p = 0; p < shape->places; p++) {
+		r->at[p] = reduce->blocks[p];
+		r->bytes[p] = block;
+	}
 }
 
 static void cut_into_pieces(struct ring_reduce *r)
@@ -74,9 +109,12 @@ static void cut_into_pieces(struct ring_reduce *r)
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	const struct torus_shape *shape = &allreduce->topology->sites.shape;
 
+	if (allreduce->blocks) {
+		cut_given_blocks(r);
+		return;
+	}
 	torus_ring_shares(shape, TORUS_BOTH_WAYS, &r->shares);
-	r->rounds = (size_t)torus_allreduce_rounds(shape, allreduce->bytes);
-	ring_cut_streams(&r->back.streams, allreduce->bytes, r->rounds);
+	r->rounds = cut_streams(&r->back.streams, longest_of_allreduce(shape, allreduce->bytes));
 	r->forth.streams.piece = r->back.streams.piece;
 	r->forth.streams.slots = r->back.streams.slots;
 	for (int p = 0; p < shape->places; p++) {
@@ -136,6 +174,15 @@ struct span {
 	size_t at, bytes;
 };
 
+/* Where partial results of a node's data are combined. */
+static char *sum_at(const struct ring_reduce *r, int origin, size_t at)
+{
+	const struct torus_ring_allreduce *allreduce = r->allreduce;
+
+	return allreduce->blocks && origin == allreduce->topology->me ? allreduce->own + (at - r->at[origin])
+								      : allreduce->dest + at;
+}
+
 /* A round takes an equal share of every part, so that links carry the same in each round. */
 static struct span piece_span(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
 {
@@ -179,6 +226,7 @@ static bool combine_piece(struct ring_reduce *r, int of)
 	const struct torus_ring_step *step;
 	struct span span;
 	const char *so_far;
+	char *sum;
 	size_t round;
 	int come = 0;
 
@@ -192,12 +240,13 @@ static bool combine_piece(struct ring_reduce *r, int of)
 		return false;
 	span = piece_span(r, step, round);
 	so_far = allreduce->source + span.at;
+	sum = sum_at(r, step->origin, span.at);
 	for (int s = 0; s < r->back.streams.count; s++) {
 		if (!brings_piece(r, s, step, round))
 			continue;
-		allreduce->combine(allreduce->dest + span.at, so_far, torus_stream_slot(&r->back.streams, &in[s]),
+		allreduce->combine(sum, so_far, torus_stream_slot(&r->back.streams, &in[s]),
 				   span.bytes / allreduce->element);
-		so_far = allreduce->dest + span.at;
+		so_far = sum;
 		in[s].done++;
 	}
 	pile_of(r, step)->combined++;
@@ -269,7 +318,7 @@ static bool send_results(struct ring_reduce *r, int s)
 
 bool ring_reduce_advance(struct ring_reduce *r)
 {
-	bool done = true, moved = true;
+	bool done = true, moved = true, results = !r->allreduce->blocks;
 
 	while (moved) {
 		moved = false;
@@ -278,10 +327,12 @@ bool ring_reduce_advance(struct ring_reduce *r)
 	}
 	for (int s = 0; s < r->back.streams.count; s++) {
 		done &= torus_stream_grant(&r->back.streams, &r->back.streams.in[s]);
-		done &= take_results(r, s);
+		if (results)
+			done &= take_results(r, s);
 	}
 	for (int s = 0; s < r->back.streams.count; s++) {
-		done &= send_results(r, s);
+		if (results)
+			done &= send_results(r, s);
 		done &= send_pieces(r, s);
 	}
 	return done;
@@ -304,4 +355,15 @@ void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 	ring_reduce_prepare(&r, allreduce);
 	COMMS_WAIT(COMMS_ANYWHERE, ring_reduce_advance(&r));
 	ring_reduce_dispose(&r);
+}
+
+void torus_reduce_scatter(const struct torus_ring_allreduce *reduce)
+{
+	struct torus_ring_allreduce partial = *reduce;
+
+	partial.dest = malloc(reduce->bytes);
+	if (!partial.dest)
+		rte_die(reduce->routine, "no memory for %zu bytes of partial results", reduce->bytes);
+	torus_allreduce(&partial);
+	free(partial.dest);
 }

@@ -38,10 +38,23 @@ struct torus_ring_allreduce {
 	torus_combine *combine;
 	size_t element; /* bytes; lines are whole elements */
 	const char *routine;
+	/*
+	 * Of a reduce-scatter: where the block of the node at a place begins in source, by place.
+	 * All blocks have the same size. `own` gets the result of this node's block, and dest holds
+	 * partial results. NULL: an all-reduce.
+	 */
+	const size_t *blocks;
+	char *own;
 };
 
 /* Call on node leaders only. On return dest has the result. */
 void torus_allreduce(const struct torus_ring_allreduce *allreduce);
+
+/*
+ * The first half of it: blocks and own are set, dest is not. On return own has the result, and the
+ * program may change source, which may contain own at the place of its block.
+ */
+void torus_reduce_scatter(const struct torus_ring_allreduce *reduce);
 
 /*
  * The same in steps, for plans (torus_ring_plan.c): made once, then run repeatedly. `advance` does

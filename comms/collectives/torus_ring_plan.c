@@ -84,6 +84,6 @@ size_t torus_ring_plan_staging(const struct torus_topology *topology, size_t byt
 {
 	struct torus_streams streams = {.topology = topology, .by_plan = true};
 
-	ring_cut_streams(&streams, bytes, (size_t)torus_allreduce_rounds(&topology->sites.shape, bytes));
+	ring_cut_streams(&streams, bytes);
 	return 2 * (size_t)topology->sites.shape.axes * streams.share;
 }

@@ -3,7 +3,9 @@
  * Reduce-scatter: member i gets the i-th block of the result. Each block is computed by the member
  * that gets it, from the sources of all, which it loads or gets window by window: so every byte
  * crosses once, and the result needs no second step. Few elements are reduced as a whole instead,
- * in a copy, because then the number of messages counts.
+ * in a copy, because then the number of messages counts. On a torus with one member to a node,
+ * blocks travel the ring schedule backwards and are combined on the way: then a byte crosses each
+ * link once, and not all links of a route.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "divide.h"
 #include "shmem/operators.h"
 #include "shmem/reduce.h"
+#include "comms/collectives/torus_allreduce.h"
 
 struct block {
 	char *dest;
@@ -68,6 +71,40 @@ static void reduce_block(const struct reduction *r, const struct block *block)
 	free(window);
 }
 
+/* Nodes are members here. 16-bit numbers are combined as such, so an average divides first. */
+static void reduce_along_rings(struct reduction *r, const struct block *block)
+{
+	struct shmemx_team *team = r->set->team;
+	const struct torus_topology *topology = team->topology;
+	struct torus_area *area = team_torus(team);
+	int places = topology->sites.shape.places;
+	bool divides = r->narrow && r->narrow->divisor > 1;
+	size_t bytes = block->count * r->size, *blocks = malloc((size_t)places * sizeof *blocks);
+	char *divided = divides ? malloc(r->count * r->size) : NULL;
+
+	if (!blocks || (divides && !divided))
+		rte_die(r->set->routine, "no memory for a copy of %zu bytes", r->count * r->size);
+	for (int p = 0; p < places; p++)
+		blocks[p] = (size_t)topology->sites.node[p] * bytes;
+	r->dest = divided;
+	if (divides)
+		narrow_divide_first(r);
+	torus_reduce_scatter(&(struct torus_ring_allreduce){
+		.topology = topology,
+		.number = ++team->torus_collectives,
+		.room = {&area->up, &area->across, area->staging, NULL},
+		.source = r->source,
+		.bytes = r->count * r->size,
+		.combine = r->combine,
+		.element = r->size,
+		.routine = r->set->routine,
+		.blocks = blocks,
+		.own = block->dest,
+	});
+	free(divided);
+	free(blocks);
+}
+
 static void check_arguments(const struct reduction *r, const struct block *block, shmemx_type_t type, shmemx_op_t op)
 {
 	const struct set *set = r->set;
@@ -90,6 +127,8 @@ static void reduce_scatter(struct reduction *r, const struct block *block)
 	comms_group_prepare(r->set->group);
 	if (r->count * r->size <= ROW_BYTES)
 		reduce_whole(r, block);
+	else if (set_agree_on_ring_reduce_scatter(r->set, block->count * r->size))
+		reduce_along_rings(r, block);
 	else
 		reduce_block(r, block);
 }
