@@ -2,8 +2,6 @@
 /* How each operation combines two elements of each type. */
 #include "operators.h"
 
-#include "words.h"
-
 #define COMBINE(NAME, TYPE, OP, EXPRESSION)                                                    \
 	void combine_##NAME##_##OP(void *out, const void *low, const void *high, size_t count) \
 	{                                                                                      \
@@ -56,11 +54,25 @@ size_t set_type_size(shmemx_type_t type)
 	return (unsigned)type < TYPE_CODES ? sizes[type] : 0;
 }
 
-bool set_find_method(combine_t *combine, struct words_method *method)
+bool set_find_operation(combine_t *combine, shmemx_op_t *operation, enum words_number *number, size_t *size)
 {
 	for (int op = 0; op <= SHMEMX_XOR; op++)
 		for (int type = 0; type < TYPE_CODES; type++)
-			if (combines[op][type] == combine)
-				return words_find_method((shmemx_op_t)op, numbers[type], sizes[type], method);
+			if (combines[op][type] == combine) {
+				*operation = (shmemx_op_t)op;
+				*number = numbers[type];
+				*size = sizes[type];
+				return true;
+			}
 	return false;
+}
+
+bool set_find_method(combine_t *combine, struct words_method *method)
+{
+	enum words_number number;
+	shmemx_op_t operation;
+	size_t size;
+
+	return set_find_operation(combine, &operation, &number, &size) &&
+	       words_find_method(operation, number, size, method);
 }

@@ -3,6 +3,7 @@
 #define SHMEM_OPERATORS_H
 
 #include "collectives.h"
+#include "words.h"
 
 /* The types of the table by the user's codes. */
 #define CODE(NAME, CODE) CODE_##NAME = SHMEMX_##CODE,
@@ -24,5 +25,8 @@ FOR_SUM_TYPES(DECLARE_SUM)
 /* In numbers/narrow.c */
 FOR_NARROW_TYPES(DECLARE_MINMAX)
 FOR_NARROW_TYPES(DECLARE_SUM)
+
+/* The operation of a function above, and its type. Returns false for other functions. */
+bool set_find_operation(combine_t *combine, shmemx_op_t *operation, enum words_number *number, size_t *size);
 
 #endif

@@ -215,3 +215,48 @@ uint64_t gpu_atomic(void *word, const struct comms_atomic *atomic)
 	pthread_mutex_unlock(&gpu.old_lock);
 	return old;
 }
+
+/* --- Work for the GPU --- */
+
+bool comms_gpu_combine(enum gpu_operator op, const struct gpu_numbers *numbers, void *dest, const void *low,
+		       const void *high)
+{
+	bool done;
+
+	gpu_enter();
+	done = gpu_combine(&gpu.kernels, gpu.stream, op, numbers, gpu_address_of(dest), gpu_address_of(low),
+			   gpu_address_of(high));
+	gpu_leave();
+	return done;
+}
+
+bool comms_gpu_can_combine(enum gpu_operator op, const struct gpu_numbers *numbers)
+{
+	bool can;
+
+	gpu_enter();
+	can = gpu_can_combine(&gpu.kernels, op, numbers);
+	gpu_leave();
+	return can;
+}
+
+void *comms_gpu_scratch(size_t bytes)
+{
+	if (!gpu.scratch) {
+		gpu_enter();
+		gpu_check(gpu.driver->allocate(&gpu.scratch, bytes), "allocate memory for results");
+		gpu_leave();
+	}
+	return (void *)(uintptr_t)gpu.scratch;
+}
+
+void comms_gpu_copy(void *dest, const void *source, size_t bytes)
+{
+	if (bytes > 0)
+		gpu_copy_begin(dest, source, bytes);
+}
+
+void comms_gpu_finish(void)
+{
+	gpu_copy_end();
+}

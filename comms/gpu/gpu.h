@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels.h"
+
 /*
  * Symmetric memory on GPUs: implements comms/core/device.h over CUDA's driver (driver.h).
  *
@@ -37,6 +39,20 @@ bool comms_gpu_shares_memory(void);
 /* The bytes of symmetric host memory that comms_gpu_open wants; all PEs get the same number. */
 size_t comms_gpu_box_bytes(void);
 void comms_gpu_open(void *box);
+
+/*
+ * dest[i] = low[i] op high[i] on the GPU, all of it memory that this PE reaches there; complete
+ * when comms_gpu_finish returns. Returns false, and has done nothing, if there is no kernel for it.
+ */
+bool comms_gpu_combine(enum gpu_operator op, const struct gpu_numbers *numbers, void *dest, const void *low,
+		       const void *high);
+/* May the program use that kernel? Compiles it if this is the first call for it. */
+bool comms_gpu_can_combine(enum gpu_operator op, const struct gpu_numbers *numbers);
+/* Memory of the GPU for intermediate results; all calls ask for the same size. */
+void *comms_gpu_scratch(size_t bytes);
+/* Begins a copy that comms_gpu_finish completes. */
+void comms_gpu_copy(void *dest, const void *source, size_t bytes);
+void comms_gpu_finish(void);
 
 /*
  * Makes the symmetric heap on the host accessible to the GPU's kernels. Returns false with a

@@ -9,7 +9,6 @@
 #include "comms/core/device.h"
 #include "driver.h"
 #include "gpu.h"
-#include "kernels.h"
 
 /* Shared by the files of comms/gpu/. */
 
@@ -40,6 +39,7 @@ struct gpu {
 	char *heap;
 	size_t heap_size;
 	struct gpu_kernels kernels;
+	gpu_address scratch; /* 0: none yet */
 	/* For atomics: where the GPU stores the old value. */
 	pthread_mutex_t old_lock;
 	uint64_t *old;

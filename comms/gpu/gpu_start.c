@@ -94,6 +94,8 @@ void comms_gpu_stop(void)
 			unpin(gpu.box);
 		if (gpu.pinned)
 			unpin(comms_heap());
+		if (gpu.scratch)
+			gpu.driver->release(gpu.scratch);
 		if (gpu.heap)
 			gpu.driver->release(gpu_address_of(gpu.heap));
 		if (gpu.stream)

@@ -72,6 +72,18 @@ static int exponent_of(size_t width, size_t most)
 	return width > 0 && width <= most && !(width & (width - 1)) ? __builtin_ctzl(width) : -1;
 }
 
+static size_t number_of(enum gpu_operator op, const struct gpu_numbers *numbers, int exponent)
+{
+	return ((size_t)op * GPU_KINDS + (size_t)numbers->kind) * GPU_WIDTHS + (size_t)exponent;
+}
+
+bool gpu_can_combine(struct gpu_kernels *kernels, enum gpu_operator op, const struct gpu_numbers *numbers)
+{
+	int exponent = exponent_of(numbers->width, 8);
+
+	return exponent >= 0 && find_function(kernels, number_of(op, numbers, exponent));
+}
+
 bool gpu_combine(struct gpu_kernels *kernels, void *stream, enum gpu_operator op, const struct gpu_numbers *numbers,
 		 gpu_address dest, gpu_address low, gpu_address high)
 {
@@ -83,8 +95,7 @@ bool gpu_combine(struct gpu_kernels *kernels, void *stream, enum gpu_operator op
 		return false;
 	if (count == 0)
 		return true;
-	return launch(kernels, stream, ((size_t)op * GPU_KINDS + (size_t)numbers->kind) * GPU_WIDTHS + (size_t)exponent,
-		      count, arguments);
+	return launch(kernels, stream, number_of(op, numbers, exponent), count, arguments);
 }
 
 bool gpu_kernel_atomic(struct gpu_kernels *kernels, void *stream, gpu_address word, const struct comms_atomic *atomic,

@@ -60,6 +60,9 @@ void gpu_kernels_stop(struct gpu_kernels *kernels);
 bool gpu_combine(struct gpu_kernels *kernels, void *stream, enum gpu_operator op, const struct gpu_numbers *numbers,
 		 gpu_address dest, gpu_address low, gpu_address high);
 
+/* Is there a kernel for it? */
+bool gpu_can_combine(struct gpu_kernels *kernels, enum gpu_operator op, const struct gpu_numbers *numbers);
+
 /*
  * One atomic on a word, as all processors and GPUs see it. The word at old, 8 bytes of pinned
  * memory, gets the old value.

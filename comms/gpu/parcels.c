@@ -23,6 +23,7 @@
 #include "rte/rte.h"
 
 #define SLOTS 4
+#define OUTS 2
 #define BOX_MOST (64UL << 20)
 #define SLOT_MOST (256UL << 10)
 #define SLOT_LEAST (4UL << 10)
@@ -49,7 +50,7 @@ static struct {
 	size_t slot; /* bytes of a slot, header and data */
 	struct counts *counts;
 	char *in, *replies; /* SLOTS for each PE */
-	char *out;	    /* one slot in which the next parcel is made, and one for a reply */
+	char *out;	    /* two slots in which parcels are made, and one for a reply */
 	/* By PE, of this PE's side. */
 	uint64_t *sent, *handled;
 	pthread_mutex_t lock; /* of sent and out */
@@ -71,7 +72,7 @@ static size_t counts_bytes(void)
 
 size_t parcels_box_bytes(void)
 {
-	return counts_bytes() + (2 * SLOTS * (size_t)comms.n_pes + 2) * slot_bytes();
+	return counts_bytes() + (2 * SLOTS * (size_t)comms.n_pes + OUTS + 1) * slot_bytes();
 }
 
 static char *slot_of(char *slots, int pe, uint64_t number)
@@ -109,14 +110,19 @@ static void await_done(int pe, uint64_t number)
 
 /* --- Sending: with the lock held --- */
 
-/* The slot that the next parcel is made in. */
+static struct parcel *out_slot(uint64_t number)
+{
+	return (struct parcel *)(void *)(parcels.out + number % OUTS * parcels.slot);
+}
+
+/* Waits until the target has room for the next parcel. Returns where to make it. */
 static struct parcel *begin(int pe)
 {
 	uint64_t number = parcels.sent[pe] + 1;
 
 	if (number > SLOTS)
 		await_done(pe, number - SLOTS);
-	return (struct parcel *)(void *)parcels.out;
+	return out_slot(number);
 }
 
 /* Behind all parcels before it. Returns its number. */
@@ -148,17 +154,28 @@ static void add_signal(struct parcel *parcel, const struct comms_device_signal *
 	parcel->signal_offset = (size_t)((char *)signal->word - comms.segments[segment].base);
 }
 
+static size_t part_at(size_t at, size_t bytes)
+{
+	return bytes - at < data_most() ? bytes - at : data_most();
+}
+
+/* While a parcel leaves, the GPU fills the next. */
 void parcels_put(size_t offset, const void *source, size_t bytes, const struct comms_device_signal *signal, int pe)
 {
+	const char *from = source;
+
 	pthread_mutex_lock(&parcels.lock);
+	gpu_copy_begin(out_slot(parcels.sent[pe] + 1)->data, from, part_at(0, bytes));
 	for (size_t at = 0; at < bytes; at += data_most()) {
-		size_t now = bytes - at < data_most() ? bytes - at : data_most();
+		size_t now = part_at(at, bytes), next = at + now;
 		struct parcel *parcel = begin(pe);
 
+		gpu_copy_end();
+		if (next < bytes)
+			gpu_copy_begin(out_slot(parcels.sent[pe] + 2)->data, from + next, part_at(next, bytes));
 		*parcel = (struct parcel){.kind = PARCEL_PUT, .offset = offset + at, .bytes = now};
-		if (signal && at + now == bytes)
+		if (signal && next == bytes)
 			add_signal(parcel, signal);
-		gpu_copy(parcel->data, (const char *)source + at, now);
 		send(parcel, now, pe);
 	}
 	pthread_mutex_unlock(&parcels.lock);
@@ -174,7 +191,7 @@ void parcels_get(void *dest, size_t offset, size_t bytes, int pe)
 		uint64_t first = parcels.sent[pe] + 1;
 
 		for (int i = 0; i < SLOTS && asked < bytes; i++) {
-			size_t now = bytes - asked < data_most() ? bytes - asked : data_most();
+			size_t now = part_at(asked, bytes);
 			struct parcel *parcel = begin(pe);
 
 			*parcel = (struct parcel){.kind = PARCEL_GET, .offset = offset + asked, .bytes = now};
@@ -182,7 +199,7 @@ void parcels_get(void *dest, size_t offset, size_t bytes, int pe)
 			asked += now;
 		}
 		for (uint64_t number = first; number <= parcels.sent[pe]; number++) {
-			size_t now = bytes - taken < data_most() ? bytes - taken : data_most();
+			size_t now = part_at(taken, bytes);
 
 			await_done(pe, number);
 			gpu_copy((char *)dest + taken, slot_of(parcels.replies, pe, number), now);
@@ -252,7 +269,7 @@ static void carry_out(int pe, uint64_t number, const struct parcel *parcel)
 {
 	const struct comms_atomic atomic = {(enum comms_amo)parcel->op, parcel->width, parcel->operand,
 					    parcel->compare};
-	char *there = gpu.heap + parcel->offset, *out = parcels.out + parcels.slot;
+	char *there = gpu.heap + parcel->offset, *out = parcels.out + OUTS * parcels.slot;
 	uint64_t old;
 
 	switch (parcel->kind) {

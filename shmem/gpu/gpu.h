@@ -37,6 +37,17 @@ void gpu_reduce_narrow(const struct set *set, char *dest, const char *source, si
 void gpu_scan(const struct scan *scan);
 
 /*
+ * The same between PEs that reach each other's heaps, gpu_is_direct, without the host. A gather has
+ * this PE's block at the offset `at` of everybody's dest. A reduction returns false, on all
+ * members, if the GPU cannot do it.
+ */
+bool gpu_is_direct(const struct set *set, const void *dest);
+void gpu_direct_broadcast(const struct set *set, char *dest, const char *source, size_t bytes, int root, bool root_too);
+void gpu_direct_gather(const struct set *set, char *dest, const char *source, size_t bytes, size_t at);
+void gpu_direct_alltoall(const struct set *set, char *dest, const char *source, size_t bytes);
+bool gpu_direct_reduce(const struct set *set, char *dest, const char *source, size_t count, combine_t *combine);
+
+/*
  * For memory of either kind: if dest or source is memory of a GPU, which all members decide alike,
  * because both are symmetric, through the stage.
  */

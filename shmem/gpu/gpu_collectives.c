@@ -3,7 +3,7 @@
  * Collectives on memory of GPUs, through the host. Each piece: members copy their part into the
  * stage, run the collective of the host there, and copy the result out. A barrier follows, because
  * the next piece, or the next collective of the team, may write to a member's stage as soon as it
- * begins on any member.
+ * begins on any member. PEs that reach each other's heaps need no stage: gpu_direct.c.
  */
 #include "gpu.h"
 
@@ -36,6 +36,10 @@ void gpu_broadcast(const struct set *set, char *dest, const char *source, size_t
 	size_t stage, most;
 	char *to = gpu_stage(set, &stage), *from;
 
+	if (gpu_is_direct(set, dest)) {
+		gpu_direct_broadcast(set, dest, source, bytes, root, root_too);
+		return;
+	}
 	most = piece_of(stage, 2, UNIT, set);
 	from = to + most;
 	for (size_t at = 0; at < bytes; at += most) {
@@ -57,6 +61,10 @@ void gpu_fcollect(const struct set *set, char *dest, const char *source, size_t 
 	size_t n = (size_t)set->group->size, stage, most;
 	char *to = gpu_stage(set, &stage), *from;
 
+	if (gpu_is_direct(set, dest)) {
+		gpu_direct_gather(set, dest, source, bytes, (size_t)set->group->me * bytes);
+		return;
+	}
 	most = piece_of(stage, n + 1, UNIT, set);
 	from = to + n * most;
 	for (size_t at = 0; at < bytes; at += most) {
@@ -88,7 +96,7 @@ static void copy_parts_out(char *dest, const char *from, const uint64_t *bytes, 
 
 void gpu_collect(const struct set *set, char *dest, const char *source, size_t bytes)
 {
-	size_t n = (size_t)set->group->size, stage, most, longest = 0;
+	size_t n = (size_t)set->group->size, stage, most, longest = 0, before = 0;
 	uint64_t *blocks = malloc(n * sizeof *blocks), mine = bytes;
 	char *to = gpu_stage(set, &stage), *from;
 
@@ -100,8 +108,14 @@ void gpu_collect(const struct set *set, char *dest, const char *source, size_t b
 	set_fcollect(set, to, from, sizeof mine);
 	memcpy(blocks, to, n * sizeof *blocks);
 	set_sync(set);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		longest = blocks[i] > longest ? blocks[i] : longest;
+		before += i < (size_t)set->group->me ? blocks[i] : 0;
+	}
+	if (gpu_is_direct(set, dest)) {
+		gpu_direct_gather(set, dest, source, bytes, before);
+		longest = 0;
+	}
 	for (size_t at = 0; at < longest; at += most) {
 		size_t now = part_of(bytes, at, most);
 
@@ -118,6 +132,10 @@ void gpu_alltoall(const struct set *set, char *dest, const char *source, size_t 
 	size_t n = (size_t)set->group->size, stage, most;
 	char *to = gpu_stage(set, &stage), *from;
 
+	if (gpu_is_direct(set, dest)) {
+		gpu_direct_alltoall(set, dest, source, bytes);
+		return;
+	}
 	most = piece_of(stage, 2 * n, UNIT, set);
 	from = to + n * most;
 	for (size_t at = 0; at < bytes; at += most) {
@@ -191,6 +209,8 @@ static void reduce_piece(const struct by_elements *e, char *dest, const char *so
 
 void gpu_reduce(const struct set *set, char *dest, const char *source, size_t count, size_t size, combine_t *combine)
 {
+	if (count > 0 && gpu_is_direct(set, dest) && gpu_direct_reduce(set, dest, source, count, combine))
+		return;
 	run_by_elements(&(struct by_elements){.set = set,
 					      .dest = dest,
 					      .source = source,

@@ -3,17 +3,40 @@
  * Reductions of shmemx.h: averages, and those of 16-bit numbers. An average is a sum that each PE
  * divides in its own dest, when nobody else writes there any more.
  */
+#include "shmem/gpu/gpu.h"
 #include "shmem/operators.h"
 #include "shmem/reduce.h"
+
+#define DIVIDED_BYTES 65536UL /* at a time, of memory of a GPU */
+
+#define DIVIDE(NAME, TYPE)                                                                                           \
+	static void divide_##NAME(TYPE *numbers, size_t count, TYPE divisor)                                         \
+	{                                                                                                            \
+		for (size_t i = 0; i < count; i++)                                                                   \
+			numbers[i] /= divisor;                                                                       \
+	}                                                                                                            \
+	static void divide_##NAME##_on_device(TYPE *numbers, size_t count, TYPE divisor)                             \
+	{                                                                                                            \
+		TYPE some[DIVIDED_BYTES / sizeof(TYPE)];                                                             \
+		for (size_t at = 0, now; at < count; at += now) {                                                    \
+			now = count - at < DIVIDED_BYTES / sizeof(TYPE) ? count - at : DIVIDED_BYTES / sizeof(TYPE); \
+			comms.device->copy(some, numbers + at, now * sizeof(TYPE));                                  \
+			divide_##NAME(some, now, divisor);                                                           \
+			comms.device->copy(numbers + at, some, now * sizeof(TYPE));                                  \
+		}                                                                                                    \
+	}
+FOR_AVG_TYPES(DIVIDE)
 
 #define AVERAGE(NAME, TYPE)                                                                                   \
 	API int shmemx_##NAME##_avg_reduce(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce) \
 	{                                                                                                     \
 		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                   \
 		struct set set = set_of_team(team, __func__);                                                 \
-		set_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_sum);                  \
-		for (size_t i = 0; i < nreduce; i++)                                                          \
-			dest[i] /= (TYPE)set.group->size;                                                     \
+		any_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_sum);                  \
+		if (comms_is_on_device(dest))                                                                 \
+			divide_##NAME##_on_device(dest, nreduce, (TYPE)set.group->size);                      \
+		else                                                                                          \
+			divide_##NAME(dest, nreduce, (TYPE)set.group->size);                                  \
 		return 0;                                                                                     \
 	}
 FOR_AVG_TYPES(AVERAGE)
@@ -27,9 +50,9 @@ FOR_AVG_TYPES(AVERAGE)
 		return 0;                                                                                        \
 	}
 #define ADDED(NAME, OP, WIDE, DIVISOR)                 \
-	set_reduce_narrow(&set, dest, source, nreduce, \
+	any_reduce_narrow(&set, dest, source, nreduce, \
 			  &(struct reduce_narrow){&narrow_##NAME, combine_##NAME##_##OP, WIDE, DIVISOR})
-#define COMPARED(NAME, TYPE, OP) set_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_##OP)
+#define COMPARED(NAME, TYPE, OP) any_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_##OP)
 #define NARROW(NAME, TYPE)                                                            \
 	REDUCE(NAME, TYPE, sum, ADDED(NAME, sum, combine_float_sum, 1))               \
 	REDUCE(NAME, TYPE, prod, ADDED(NAME, prod, combine_float_prod, 1))            \

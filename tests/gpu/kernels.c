@@ -59,10 +59,11 @@ static void finish(void)
 	EXPECT(NAME, TYPE, and, a &b) \
 	EXPECT(NAME, TYPE, or, a | b) \
 	EXPECT(NAME, TYPE, xor, a ^ b)
-#define FOR_INTEGERS(X)                                                                                         \
-	X(uint8_t, uint8_t)                                                                                     \
-	X(uint16_t, uint16_t) X(uint32_t, uint32_t) X(uint64_t, uint64_t) X(int8_t, int8_t) X(int16_t, int16_t) \
-		X(int32_t, int32_t) X(int64_t, int64_t)
+#define FOR_INTEGERS(X)                                                                                       \
+	X(uint8_t, uint8_t)                                                                                   \
+	X(uint16_t, uint16_t)                                                                                 \
+	X(uint32_t, uint32_t) X(uint64_t, uint64_t) X(int8_t, int8_t) X(int16_t, int16_t) X(int32_t, int32_t) \
+		X(int64_t, int64_t)
 FOR_INTEGERS(EXPECT_INTEGER)
 EXPECT_NUMBER(float, float)
 EXPECT_NUMBER(double, double)

@@ -51,10 +51,9 @@ static size_t combine_extent(const uint64_t *arguments, int argument, int width)
 	COMBINE(or_##SHORT, TYPE, a | b) \
 	COMBINE(xor_##SHORT, TYPE, a ^ b)
 
-#define FOR_INTEGERS(X)                                                                                  \
-	X(u8, uint8_t)                                                                                   \
-	X(u16, uint16_t) X(u32, uint32_t) X(u64, uint64_t) X(s8, int8_t) X(s16, int16_t) X(s32, int32_t) \
-		X(s64, int64_t)
+#define FOR_INTEGERS(X) \
+	X(u8, uint8_t)  \
+	X(u16, uint16_t) X(u32, uint32_t) X(u64, uint64_t) X(s8, int8_t) X(s16, int16_t) X(s32, int32_t) X(s64, int64_t)
 #define FOR_FLOATS(X) X(f32, float) X(f64, double)
 FOR_INTEGERS(COMBINE_INTEGER)
 FOR_FLOATS(COMBINE_NUMBER)
@@ -119,7 +118,8 @@ static void copy_blocks(const uint64_t *arguments, size_t width)
 		copy_blocks(arguments, WIDTH);                     \
 	}
 COPY(1)
-COPY(2) COPY(4) COPY(8) COPY(16)
+COPY(2)
+COPY(4) COPY(8) COPY(16)
 
 /* --- All of them --- */
 
@@ -132,9 +132,10 @@ COPY(2) COPY(4) COPY(8) COPY(16)
 	NUMBER_ROWS(SHORT, TYPE)  \
 	COMBINE_ROW(and, SHORT, TYPE) COMBINE_ROW(or, SHORT, TYPE) COMBINE_ROW(xor, SHORT, TYPE)
 #define ATOMIC_ROW(OP, BITS) {"atomic_" #OP "_" #BITS, atomic_##OP##_##BITS, 4, 9, BITS / 8, atomic_extent},
-#define ATOMIC_ROWS(BITS)                                                                                             \
-	ATOMIC_ROW(fetch, BITS)                                                                                       \
-	ATOMIC_ROW(add, BITS) ATOMIC_ROW(and, BITS) ATOMIC_ROW(or, BITS) ATOMIC_ROW(xor, BITS) ATOMIC_ROW(swap, BITS) \
+#define ATOMIC_ROWS(BITS)                                                                       \
+	ATOMIC_ROW(fetch, BITS)                                                                 \
+	ATOMIC_ROW(add, BITS)                                                                   \
+	ATOMIC_ROW(and, BITS) ATOMIC_ROW(or, BITS) ATOMIC_ROW(xor, BITS) ATOMIC_ROW(swap, BITS) \
 		ATOMIC_ROW(cswap, BITS)
 #define COPY_ROW(WIDTH) {"copy_blocks_" #WIDTH, copy_blocks_##WIDTH, 6, 3, WIDTH, copy_extent},
 	static const struct soft_kernel kernels[] = {FOR_INTEGERS(INTEGER_ROWS) FOR_FLOATS(NUMBER_ROWS) ATOMIC_ROWS(32)
