@@ -74,6 +74,7 @@ static bool make_streams(const char **problem)
 	int integrated = 0;
 
 	gpu.driver->device_attribute(&integrated, GPU_ATTRIBUTE_INTEGRATED, gpu.device);
+	gpu.driver->device_uuid(&gpu.uuid, gpu.device);
 	gpu.integrated = integrated != 0;
 	return !fails(gpu.driver->stream_create(&gpu.stream, GPU_STREAM_NON_BLOCKING), "create a stream", problem) &&
 	       !fails(gpu.driver->stream_create(&gpu.background, GPU_STREAM_NON_BLOCKING), "create a stream", problem);
@@ -144,6 +145,9 @@ bool comms_gpu_pin_heap(const char **problem)
 	if (gpu.pinned)
 		return true;
 	gpu_enter();
+	if (gpu.box_pinned) /* it is a part of the heap, and the driver pins nothing twice */
+		gpu.driver->unpin(gpu.box);
+	gpu.box_pinned = false;
 	answer = gpu.driver->pin(heap, comms.heap_size, GPU_PIN_PORTABLE | GPU_PIN_MAPPED);
 	gpu_leave();
 	if (fails(answer, "pin the heap on the host", problem))

@@ -40,6 +40,9 @@ bool comms_gpu_shares_memory(void);
 size_t comms_gpu_box_bytes(void);
 void comms_gpu_open(void *box);
 
+/* Do these two PEs, whose heaps this PE reaches, use one GPU? */
+bool comms_gpu_is_shared(int pe, int other);
+
 /*
  * dest[i] = low[i] op high[i] on the GPU, all of it memory that this PE reaches there; complete
  * when comms_gpu_finish returns. Returns false, and has done nothing, if there is no kernel for it.

@@ -15,6 +15,7 @@
 /* In symmetric host memory, so that other PEs get it. */
 struct gpu_card {
 	uint64_t base, size;
+	struct gpu_uuid gpu;
 	struct gpu_shared shared;
 	bool is_shared; /* the driver can show it to other processes */
 };
@@ -22,6 +23,7 @@ struct gpu_card {
 /* By PE. state changes once, with the lock held, after here is set. */
 struct gpu_peer {
 	char *here; /* its heap in this process's addresses; NULL: parcels */
+	struct gpu_uuid gpu;
 	atomic_int state;
 };
 enum { GPU_UNKNOWN, GPU_MAPPED, GPU_BY_PARCELS };
@@ -29,6 +31,7 @@ enum { GPU_UNKNOWN, GPU_MAPPED, GPU_BY_PARCELS };
 struct gpu {
 	const struct gpu_driver *driver;
 	int device;
+	struct gpu_uuid uuid;
 	bool retained; /* the context is the library's reference to the device's primary one */
 	bool integrated;
 	void *context;
@@ -43,7 +46,8 @@ struct gpu {
 	/* For atomics: where the GPU stores the old value. */
 	pthread_mutex_t old_lock;
 	uint64_t *old;
-	gpu_address old_there; /* the GPU's address of it */
+	gpu_address old_there;	 /* the GPU's address of it */
+	const char *break_begin; /* of the memory that sbrk ends; NULL: unknown */
 	struct gpu_peer *peers;
 	struct gpu_card *card; /* this PE's, at the same place on all PEs */
 	char *bounce;	       /* host memory through which this PE's puts and gets pass */

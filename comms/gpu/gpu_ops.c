@@ -5,6 +5,7 @@
  * network reaches is reached through a bounce buffer here.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "comms/ops/ops.h"
 #include "comms/ops/target.h"
@@ -42,14 +43,42 @@ static void copy_blocks(void *dest, size_t dest_stride, const void *source, size
 
 /* --- What memory is it? --- */
 
-/* The driver knows nothing of most memory of the host, and then says that the value is invalid. */
+/* The stack of this thread. */
+static struct comms_reach find_stack(void)
+{
+	pthread_attr_t attributes;
+	size_t size = 0;
+	void *base = NULL;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+		pthread_attr_getstack(&attributes, &base, &size);
+		pthread_attr_destroy(&attributes);
+	}
+	return (struct comms_reach){base, size};
+}
+
+/*
+ * The driver takes 3 us to say that it knows nothing of an address. A thread's stack, and what lies
+ * below the program's break, are the host's for ever, and most small arguments lie there.
+ */
+static bool is_plainly_host(const void *memory)
+{
+	static _Thread_local struct comms_reach stack;
+
+	if (!stack.base)
+		stack = find_stack();
+	if ((size_t)((const char *)memory - stack.base) < stack.size)
+		return true;
+	return gpu.break_begin && (const char *)memory >= gpu.break_begin && (const char *)memory < (char *)sbrk(0);
+}
+
 static bool owns(const void *memory)
 {
 	unsigned type = GPU_MEMORY_HOST;
 
 	if (gpu_in_heap(memory))
 		return true;
-	if (comms_find_segment(memory) != COMMS_NO_SEGMENT)
+	if (comms_find_segment(memory) != COMMS_NO_SEGMENT || is_plainly_host(memory))
 		return false;
 	return gpu.driver->pointer_attribute(&type, GPU_POINTER_MEMORY_TYPE, gpu_address_of(memory)) == GPU_OK &&
 	       type == GPU_MEMORY_DEVICE;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Maps the heaps on GPUs of other PEs of this node, when they are first needed. */
+#include <string.h>
+
 #include "comms/ops/ops.h"
 #include "gpu_inside.h"
 #include "rte/rte.h"
@@ -19,16 +21,18 @@ static char *map(int pe, const struct gpu_card *card)
 	return answer == GPU_OK ? (char *)(uintptr_t)there : NULL;
 }
 
-static char *reach_first(int pe)
+static char *reach_first(int pe, struct gpu_uuid *uuid)
 {
 	struct gpu_card card = {.is_shared = false};
 
+	*uuid = gpu.uuid;
 	if (pe == comms.pe)
 		return gpu.heap;
 	/* What a PE of another node shows means nothing here. */
 	if (comms_connect(pe)->reach[COMMS_HEAP].size == 0)
 		return NULL;
 	comms_get(&card, gpu.card, sizeof card, pe, "shmem_init_thread");
+	*uuid = card.gpu;
 	return card.is_shared ? map(pe, &card) : NULL;
 }
 
@@ -40,11 +44,16 @@ char *gpu_reach(int pe)
 		return peer->here;
 	pthread_mutex_lock(&gpu.lock);
 	if (atomic_load_explicit(&peer->state, memory_order_relaxed) == GPU_UNKNOWN) {
-		peer->here = reach_first(pe);
+		peer->here = reach_first(pe, &peer->gpu);
 		atomic_store_explicit(&peer->state, peer->here ? GPU_MAPPED : GPU_BY_PARCELS, memory_order_release);
 	}
 	pthread_mutex_unlock(&gpu.lock);
 	return peer->here;
+}
+
+bool comms_gpu_is_shared(int pe, int other)
+{
+	return gpu_reach(pe) && gpu_reach(other) && !memcmp(&gpu.peers[pe].gpu, &gpu.peers[other].gpu, sizeof gpu.uuid);
 }
 
 void gpu_unmap_peers(void)

@@ -2,6 +2,7 @@
 /* Brings memory of GPUs up and down once all PEs have a heap there: gpu.h. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu_inside.h"
 #include "rte/rte.h"
@@ -9,7 +10,7 @@
 
 static void show_card(void)
 {
-	*gpu.card = (struct gpu_card){.base = gpu_address_of(gpu.heap), .size = gpu.heap_size};
+	*gpu.card = (struct gpu_card){.base = gpu_address_of(gpu.heap), .size = gpu.heap_size, .gpu = gpu.uuid};
 	gpu_enter();
 	gpu.card->is_shared = gpu.driver->share(&gpu.card->shared, gpu_address_of(gpu.heap)) == GPU_OK;
 	gpu_leave();
@@ -42,8 +43,23 @@ static void make_old(void)
 	gpu_leave();
 }
 
+/* Where the kernel puts the break is in the list of this process's memory. */
+static void find_break(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long begin;
+	char line[256];
+
+	while (maps && fgets(line, sizeof line, maps))
+		if (strstr(line, "[heap]") && sscanf(line, "%lx", &begin) == 1)
+			gpu.break_begin = (const char *)begin;
+	if (maps)
+		fclose(maps);
+}
+
 void comms_gpu_open(void *box)
 {
+	find_break();
 	gpu.peers = calloc((size_t)comms.n_pes, sizeof *gpu.peers);
 	gpu.bounce = aligned_alloc(4096, 2 * GPU_BOUNCE);
 	if (!gpu.peers || !gpu.bounce)

@@ -25,9 +25,10 @@
 #define SLOTS 4
 #define OUTS 2
 #define BOX_MOST (64UL << 20)
-#define SLOT_MOST (256UL << 10)
+#define SLOT_MOST (512UL << 10)
 #define SLOT_LEAST (4UL << 10)
 #define LINE 64
+#define IN_PLACE_FROM (16UL << 10)
 #define POLLS 2000
 
 enum parcel_kind { PARCEL_PUT, PARCEL_GET, PARCEL_AMO };
@@ -159,25 +160,59 @@ static size_t part_at(size_t at, size_t bytes)
 	return bytes - at < data_most() ? bytes - at : data_most();
 }
 
-/* While a parcel leaves, the GPU fills the next. */
-void parcels_put(size_t offset, const void *source, size_t bytes, const struct comms_device_signal *signal, int pe)
+static struct parcel header_of(size_t offset, size_t bytes)
 {
-	const char *from = source;
+	return (struct parcel){.kind = PARCEL_PUT, .offset = offset, .bytes = bytes};
+}
 
-	pthread_mutex_lock(&parcels.lock);
-	gpu_copy_begin(out_slot(parcels.sent[pe] + 1)->data, from, part_at(0, bytes));
+/* While a parcel leaves, the GPU fills the next. */
+static void put_from_gpu(size_t offset, const char *source, size_t bytes, const struct comms_device_signal *signal,
+			 int pe)
+{
+	gpu_copy_begin(out_slot(parcels.sent[pe] + 1)->data, source, part_at(0, bytes));
 	for (size_t at = 0; at < bytes; at += data_most()) {
 		size_t now = part_at(at, bytes), next = at + now;
 		struct parcel *parcel = begin(pe);
 
 		gpu_copy_end();
 		if (next < bytes)
-			gpu_copy_begin(out_slot(parcels.sent[pe] + 2)->data, from + next, part_at(next, bytes));
-		*parcel = (struct parcel){.kind = PARCEL_PUT, .offset = offset + at, .bytes = now};
+			gpu_copy_begin(out_slot(parcels.sent[pe] + 2)->data, source + next, part_at(next, bytes));
+		*parcel = header_of(offset + at, now);
 		if (signal && next == bytes)
 			add_signal(parcel, signal);
 		send(parcel, now, pe);
 	}
+}
+
+/* Data of the host travels from where it lies, if it is not so short that a copy costs less. */
+static void put_from_host(size_t offset, const char *source, size_t bytes, const struct comms_device_signal *signal,
+			  int pe)
+{
+	for (size_t at = 0; at < bytes; at += data_most()) {
+		size_t now = part_at(at, bytes);
+		struct parcel *parcel = begin(pe);
+		char *there = slot_of(parcels.in, comms.pe, parcels.sent[pe] + 1);
+
+		*parcel = header_of(offset + at, now);
+		if (signal && at + now == bytes)
+			add_signal(parcel, signal);
+		if (now < IN_PLACE_FROM) {
+			memcpy(parcel->data, source + at, now);
+			send(parcel, now, pe);
+		} else {
+			comms_channel_put(NULL, there + sizeof *parcel, source + at, now, pe, "shmem_put");
+			send(parcel, 0, pe);
+		}
+	}
+}
+
+void parcels_put(size_t offset, const void *source, size_t bytes, const struct comms_device_signal *signal, int pe)
+{
+	pthread_mutex_lock(&parcels.lock);
+	if (comms.device->owns(source))
+		put_from_gpu(offset, source, bytes, signal, pe);
+	else
+		put_from_host(offset, source, bytes, signal, pe);
 	pthread_mutex_unlock(&parcels.lock);
 }
 

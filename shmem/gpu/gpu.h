@@ -37,13 +37,14 @@ void gpu_reduce_narrow(const struct set *set, char *dest, const char *source, si
 void gpu_scan(const struct scan *scan);
 
 /*
- * The same between PEs that reach each other's heaps, gpu_is_direct, without the host. A gather has
- * this PE's block at the offset `at` of everybody's dest. A reduction returns false, on all
- * members, if the GPU cannot do it.
+ * The same between PEs that reach each other's heaps, gpu_is_direct, without the host. A reduction
+ * returns false, on all members, if the GPU cannot do it.
  */
 bool gpu_is_direct(const struct set *set, const void *dest);
 void gpu_direct_broadcast(const struct set *set, char *dest, const char *source, size_t bytes, int root, bool root_too);
-void gpu_direct_gather(const struct set *set, char *dest, const char *source, size_t bytes, size_t at);
+void gpu_direct_fcollect(const struct set *set, char *dest, const char *source, size_t bytes);
+/* bytes: of each member's block */
+void gpu_direct_collect(const struct set *set, char *dest, const char *source, const uint64_t *bytes);
 void gpu_direct_alltoall(const struct set *set, char *dest, const char *source, size_t bytes);
 bool gpu_direct_reduce(const struct set *set, char *dest, const char *source, size_t count, combine_t *combine);
 

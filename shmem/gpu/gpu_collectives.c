@@ -62,7 +62,7 @@ void gpu_fcollect(const struct set *set, char *dest, const char *source, size_t 
 	char *to = gpu_stage(set, &stage), *from;
 
 	if (gpu_is_direct(set, dest)) {
-		gpu_direct_gather(set, dest, source, bytes, (size_t)set->group->me * bytes);
+		gpu_direct_fcollect(set, dest, source, bytes);
 		return;
 	}
 	most = piece_of(stage, n + 1, UNIT, set);
@@ -96,7 +96,7 @@ static void copy_parts_out(char *dest, const char *from, const uint64_t *bytes, 
 
 void gpu_collect(const struct set *set, char *dest, const char *source, size_t bytes)
 {
-	size_t n = (size_t)set->group->size, stage, most, longest = 0, before = 0;
+	size_t n = (size_t)set->group->size, stage, most, longest = 0;
 	uint64_t *blocks = malloc(n * sizeof *blocks), mine = bytes;
 	char *to = gpu_stage(set, &stage), *from;
 
@@ -110,10 +110,9 @@ void gpu_collect(const struct set *set, char *dest, const char *source, size_t b
 	set_sync(set);
 	for (size_t i = 0; i < n; i++) {
 		longest = blocks[i] > longest ? blocks[i] : longest;
-		before += i < (size_t)set->group->me ? blocks[i] : 0;
 	}
 	if (gpu_is_direct(set, dest)) {
-		gpu_direct_gather(set, dest, source, bytes, before);
+		gpu_direct_collect(set, dest, source, blocks);
 		longest = 0;
 	}
 	for (size_t at = 0; at < longest; at += most) {

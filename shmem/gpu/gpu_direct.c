@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives of PEs that reach each other's heaps on the GPU: members copy straight into the dest
- * of the others, or, in a reduction, let the GPU combine the sources of all.
+ * Collectives of PEs that reach each other's heaps on the GPU. A GPU takes turns of some 100 us
+ * with the processes that use it, so of the members on one GPU the first, its worker, does the
+ * copies and computes for all of them, if their sources are in their heaps; otherwise each copies
+ * its own.
  */
 #include "gpu.h"
 
@@ -36,29 +38,71 @@ void gpu_direct_broadcast(const struct set *set, char *dest, const char *source,
 	finish(set);
 }
 
-void gpu_direct_gather(const struct set *set, char *dest, const char *source, size_t bytes, size_t at)
+/* The first member that uses the same GPU. */
+static int worker_of(const struct set *set, int member)
 {
-	int n = set->group->size;
+	for (int i = 0; i < member; i++)
+		if (comms_gpu_is_shared(set_pe(set, i), set_pe(set, member)))
+			return i;
+	return member;
+}
 
-	for (int i = 0; i < n; i++) {
-		int to = (set->group->me + i) % n;
+/* True on all members if all sources are in the heap. They are all ready then, in either case. */
+static bool sources_are_symmetric(const struct set *set, const void *source)
+{
+	return set_reduce_and(set, comms.device->reach(source, comms.pe) != NULL);
+}
 
-		comms_gpu_copy(at_member(set, dest, to) + at, source, bytes);
+/* A block of each member's source goes to each member's dest, at an offset. */
+struct blocks_moved {
+	const struct set *set;
+	char *dest;
+	const char *source;
+	const uint64_t *bytes; /* of each member's block; NULL: all have `each` */
+	size_t each;
+	size_t source_step; /* between the blocks for different members; 0: they are one */
+};
+
+static size_t bytes_from(const struct blocks_moved *m, int member)
+{
+	return m->bytes ? m->bytes[member] : m->each;
+}
+
+static void move_block(const struct blocks_moved *m, const char *source, int from, int to, size_t at)
+{
+	comms_gpu_copy(at_member(m->set, m->dest, to) + at, source + (size_t)to * m->source_step, bytes_from(m, from));
+}
+
+static void move_blocks(const struct blocks_moved *m)
+{
+	bool all = sources_are_symmetric(m->set, m->source);
+	int n = m->set->group->size, me = m->set->group->me;
+	size_t at = 0;
+
+	for (int from = 0; from < n; from++) {
+		const char *source = all ? at_member(m->set, m->source, from) : m->source;
+
+		for (int to = 0; to < n; to++)
+			if (all ? worker_of(m->set, to) == me : from == me)
+				move_block(m, source, from, to, at);
+		at += bytes_from(m, from);
 	}
-	finish(set);
+	finish(m->set);
+}
+
+void gpu_direct_fcollect(const struct set *set, char *dest, const char *source, size_t bytes)
+{
+	move_blocks(&(struct blocks_moved){set, dest, source, NULL, bytes, 0});
+}
+
+void gpu_direct_collect(const struct set *set, char *dest, const char *source, const uint64_t *bytes)
+{
+	move_blocks(&(struct blocks_moved){set, dest, source, bytes, 0, 0});
 }
 
 void gpu_direct_alltoall(const struct set *set, char *dest, const char *source, size_t bytes)
 {
-	size_t mine = (size_t)set->group->me * bytes;
-	int n = set->group->size;
-
-	for (int i = 0; i < n; i++) {
-		int to = (set->group->me + i) % n;
-
-		comms_gpu_copy(at_member(set, dest, to) + mine, source + (size_t)to * bytes, bytes);
-	}
-	finish(set);
+	move_blocks(&(struct blocks_moved){set, dest, source, NULL, bytes, bytes});
 }
 
 /* --- Reductions --- */
@@ -93,6 +137,7 @@ struct direct_reduction {
 	const char *source;
 	enum gpu_operator op;
 	struct gpu_numbers numbers;
+	int workers, mine; /* number of this member's part */
 };
 
 /* The order of the members is that of the team, so all elements are combined alike. */
@@ -115,18 +160,18 @@ static bool combine_piece(const struct direct_reduction *r, size_t at, size_t co
 	return good;
 }
 
-/* This member's part of the elements, and those of the others afterwards. */
-static size_t part_begin(const struct direct_reduction *r, int member)
+/* The workers divide the elements among them. */
+static size_t part_begin(const struct direct_reduction *r, int part)
 {
-	return r->numbers.count * (size_t)member / (size_t)r->set->group->size * r->numbers.width;
+	return r->numbers.count * (size_t)part / (size_t)r->workers * r->numbers.width;
 }
 
-static void combine_part(const struct direct_reduction *r)
+static void combine_part(const struct direct_reduction *r, int part)
 {
-	size_t at = part_begin(r, r->set->group->me), end = part_begin(r, r->set->group->me + 1);
+	size_t at = part_begin(r, part), end = part_begin(r, part + 1);
 
 	while (at < end) {
-		size_t bytes = end - at < COMBINED_BYTES ? end - at : PIECE_BYTES;
+		size_t bytes = end - at < COMBINED_BYTES ? end - at : COMBINED_BYTES;
 
 		if (!combine_piece(r, at, bytes / r->numbers.width))
 			rte_die(r->set->routine, "the GPU's driver cannot run the library's kernel; update the driver");
@@ -134,30 +179,48 @@ static void combine_part(const struct direct_reduction *r)
 	}
 }
 
-static void fetch_parts(const struct direct_reduction *r)
+/* To this member, or to all that use its GPU if it is their worker. */
+static void hand_out(const struct direct_reduction *r, int to)
 {
-	int n = r->set->group->size;
+	for (int i = 0, part = 0; i < r->set->group->size; i++) {
+		size_t at = part_begin(r, part);
 
-	for (int i = 1; i < n; i++) {
-		int from = (r->set->group->me + i) % n;
-		size_t at = part_begin(r, from), end = part_begin(r, from + 1);
+		if (worker_of(r->set, i) != i)
+			continue;
+		if (i != to)
+			comms_gpu_copy(at_member(r->set, r->dest, to) + at, at_member(r->set, r->dest, i) + at,
+				       part_begin(r, part + 1) - at);
+		part++;
+	}
+}
 
-		comms_gpu_copy(r->dest + at, at_member(r->set, r->dest, from) + at, end - at);
+static void count_workers(struct direct_reduction *r)
+{
+	for (int i = 0; i < r->set->group->size; i++) {
+		if (i == r->set->group->me)
+			r->mine = r->workers;
+		r->workers += worker_of(r->set, i) == i;
 	}
 }
 
 bool gpu_direct_reduce(const struct set *set, char *dest, const char *source, size_t count, combine_t *combine)
 {
 	struct direct_reduction r = {.set = set, .dest = dest, .source = source};
+	int me = set->group->me;
+	bool works = worker_of(set, me) == me;
 
-	if (!comms.device->reach(source, comms.pe) || !find_kernel(combine, &r.op, &r.numbers) ||
+	if (!sources_are_symmetric(set, source) || !find_kernel(combine, &r.op, &r.numbers) ||
 	    ((uintptr_t)dest | (uintptr_t)source) % r.numbers.width || !comms_gpu_can_combine(r.op, &r.numbers))
 		return false;
 	r.numbers.count = count;
-	set_sync(set); /* all sources are there */
-	combine_part(&r);
-	finish(set); /* all parts are there, and no source is read any more */
-	fetch_parts(&r);
-	finish(set); /* no dest is read any more */
+	count_workers(&r);
+	if (works)
+		combine_part(&r, r.mine);
+	if (r.workers > 1)
+		finish(set); /* all parts are there */
+	for (int i = 0; works && i < set->group->size; i++)
+		if (worker_of(set, i) == me)
+			hand_out(&r, i);
+	finish(set);
 	return true;
 }

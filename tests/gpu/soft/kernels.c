@@ -119,7 +119,9 @@ static void copy_blocks(const uint64_t *arguments, size_t width)
 	}
 COPY(1)
 COPY(2)
-COPY(4) COPY(8) COPY(16)
+COPY(4)
+COPY(8)
+COPY(16)
 
 /* --- All of them --- */
 
@@ -132,15 +134,13 @@ COPY(4) COPY(8) COPY(16)
 	NUMBER_ROWS(SHORT, TYPE)  \
 	COMBINE_ROW(and, SHORT, TYPE) COMBINE_ROW(or, SHORT, TYPE) COMBINE_ROW(xor, SHORT, TYPE)
 #define ATOMIC_ROW(OP, BITS) {"atomic_" #OP "_" #BITS, atomic_##OP##_##BITS, 4, 9, BITS / 8, atomic_extent},
-#define ATOMIC_ROWS(BITS)                                                                       \
-	ATOMIC_ROW(fetch, BITS)                                                                 \
-	ATOMIC_ROW(add, BITS)                                                                   \
-	ATOMIC_ROW(and, BITS) ATOMIC_ROW(or, BITS) ATOMIC_ROW(xor, BITS) ATOMIC_ROW(swap, BITS) \
-		ATOMIC_ROW(cswap, BITS)
+#define ATOMIC_ROWS(BITS)       \
+	ATOMIC_ROW(fetch, BITS) \
+	ATOMIC_ROW(add, BITS)   \
+	ATOMIC_ROW(and, BITS) ATOMIC_ROW(or, BITS) ATOMIC_ROW(xor, BITS) ATOMIC_ROW(swap, BITS) ATOMIC_ROW(cswap, BITS)
 #define COPY_ROW(WIDTH) {"copy_blocks_" #WIDTH, copy_blocks_##WIDTH, 6, 3, WIDTH, copy_extent},
-	static const struct soft_kernel kernels[] = {FOR_INTEGERS(INTEGER_ROWS) FOR_FLOATS(NUMBER_ROWS) ATOMIC_ROWS(32)
-							     ATOMIC_ROWS(64) COPY_ROW(1) COPY_ROW(2) COPY_ROW(4)
-								     COPY_ROW(8) COPY_ROW(16)};
+static const struct soft_kernel kernels[] = {FOR_INTEGERS(INTEGER_ROWS) FOR_FLOATS(NUMBER_ROWS) ATOMIC_ROWS(
+	32) ATOMIC_ROWS(64) COPY_ROW(1) COPY_ROW(2) COPY_ROW(4) COPY_ROW(8) COPY_ROW(16)};
 
 /* Fills in work; an error of the kernel itself shows later, as the driver's does. */
 static bool prepare(const struct soft_kernel *kernel, void **arguments, struct soft_work *work)
