@@ -92,32 +92,33 @@ static size_t random_start(size_t nelems)
 		return NAME##_compare(NAME##_read(ivar), cmp, value);                       \
 	}
 
-#define DEFINE_ONE(NAME, TYPE)                                                                                  \
-	DEFINE_HOLDS(NAME, TYPE)                                                                                \
-	static void NAME##_wait(TYPE *ivar, int cmp, TYPE value, const char *routine)                           \
-	{                                                                                                       \
-		if (comms.quick_pes > 0 && NAME##_holds_here(ivar, cmp, value))                                      \
-			return;                                                                                 \
-		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                           \
-		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                           \
-		hang_note_word(routine, ivar, bytes_to_show(ivar, sizeof *ivar), (TYPE)-1 < (TYPE)1, sign_of(cmp), (uint64_t)value); \
-		const void *place = place_to_watch(ivar); \
-		COMMS_WAIT(place, NAME##_holds(ivar, cmp, value));                                               \
-	}                                                                                                       \
-	API void pshmem_##NAME##_wait_until(TYPE *ivar, int cmp, TYPE cmp_value)                                \
-	{                                                                                                       \
-		NAME##_wait(ivar, cmp, cmp_value, __func__);                                                    \
-	}                                                                                                       \
-	PROFILED(shmem_##NAME##_wait_until)                                                                     \
-	API int pshmem_##NAME##_test(TYPE *ivar, int cmp, TYPE cmp_value)                                       \
-	{                                                                                                       \
-		if (comms.quick_pes > 0 && NAME##_holds_here(ivar, cmp, cmp_value))                                  \
-			return 1;                                                                               \
-		COMMS_CALL(__func__, 0, COMMS_NOBODY);                                                          \
-		check_wait(ivar, sizeof *ivar, "ivar", cmp, __func__);                                          \
-		make_progress();                                                                                \
-		return NAME##_holds(ivar, cmp, cmp_value);                                                      \
-	}                                                                                                       \
+#define DEFINE_ONE(NAME, TYPE)                                                                                     \
+	DEFINE_HOLDS(NAME, TYPE)                                                                                   \
+	static void NAME##_wait(TYPE *ivar, int cmp, TYPE value, const char *routine)                              \
+	{                                                                                                          \
+		if (comms.quick_pes > 0 && NAME##_holds_here(ivar, cmp, value))                                    \
+			return;                                                                                    \
+		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                              \
+		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                              \
+		hang_note_word(routine, ivar, bytes_to_show(ivar, sizeof *ivar), (TYPE)-1 < (TYPE)1, sign_of(cmp), \
+			       (uint64_t)value);                                                                   \
+		const void *place = place_to_watch(ivar);                                                          \
+		COMMS_WAIT(place, NAME##_holds(ivar, cmp, value));                                                 \
+	}                                                                                                          \
+	API void pshmem_##NAME##_wait_until(TYPE *ivar, int cmp, TYPE cmp_value)                                   \
+	{                                                                                                          \
+		NAME##_wait(ivar, cmp, cmp_value, __func__);                                                       \
+	}                                                                                                          \
+	PROFILED(shmem_##NAME##_wait_until)                                                                        \
+	API int pshmem_##NAME##_test(TYPE *ivar, int cmp, TYPE cmp_value)                                          \
+	{                                                                                                          \
+		if (comms.quick_pes > 0 && NAME##_holds_here(ivar, cmp, cmp_value))                                \
+			return 1;                                                                                  \
+		COMMS_CALL(__func__, 0, COMMS_NOBODY);                                                             \
+		check_wait(ivar, sizeof *ivar, "ivar", cmp, __func__);                                             \
+		make_progress();                                                                                   \
+		return NAME##_holds(ivar, cmp, cmp_value);                                                         \
+	}                                                                                                          \
 	PROFILED(shmem_##NAME##_test)
 FOR_AMO_TYPES(DEFINE_ONE)
 FOR_OLD_TYPES(DEFINE_ONE)
@@ -191,10 +192,10 @@ FOR_OLD_TYPES(DEFINE_ONE)
 			return;                                                                                       \
 		for (size_t i = 0; i < nelems; i++)                                                                   \
 			if (!(status && status[i])) {                                                                 \
-				hang_note_word(routine, &ivars[i], bytes_to_show(ivars, sizeof *ivars), (TYPE)-1 < (TYPE)1, sign_of(cmp),   \
-					       (uint64_t)values[i * step]);                                           \
-				const void *place = place_to_watch(&ivars[i]); \
-				COMMS_WAIT(place, NAME##_entry_holds(ivars, i, cmp, values, step));               \
+				hang_note_word(routine, &ivars[i], bytes_to_show(ivars, sizeof *ivars),               \
+					       (TYPE)-1 < (TYPE)1, sign_of(cmp), (uint64_t)values[i * step]);         \
+				const void *place = place_to_watch(&ivars[i]);                                        \
+				COMMS_WAIT(place, NAME##_entry_holds(ivars, i, cmp, values, step));                   \
 			}                                                                                             \
 	}                                                                                                             \
 	static int NAME##_test_all_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
