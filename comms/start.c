@@ -175,7 +175,8 @@ void comms_start(void)
 	/* Before the first wait for others, so that a PE that hangs below can be asked about it. */
 	hang_start();
 	counters_start(); /* calls that are counted or recorded are not quick */
-	comms.quick_pes = comms.quick_atomic_pes = comms.observed || comms.checks || comms.device_wanted ? 0 : comms.n_pes;
+	comms.quick_pes = comms.quick_atomic_pes =
+		comms.observed || comms.checks || comms.device_wanted ? 0 : comms.n_pes;
 	wait_start(); /* after the heap, where other PEs read whether the node is oversubscribed */
 	comms_lists_start();
 	numa_start();

@@ -81,8 +81,8 @@ static void start_library(const char *routine)
 	api_collectives_start();
 	api_plans_start();
 	api_gpu_start(routine); /* needs the heap, and a barrier of the world */
-	api_trace_start();  /* needs a barrier of the world, and so its team */
-	api_inline_start(); /* heap and network atomics do not change any more */
+	api_trace_start();	/* needs a barrier of the world, and so its team */
+	api_inline_start();	/* heap and network atomics do not change any more */
 	/* After the last thread of the library's own: those that come later are the program's. */
 	deadlock_start(&api_world.group, comms_group_prepare, api_thread_level <= SHMEM_THREAD_FUNNELED);
 	api_print_start(); /* last: it reports what all the steps found */

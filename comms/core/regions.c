@@ -36,7 +36,8 @@ static struct comms_region_shown read_shown(struct comms_peer *peer, enum comms_
 		comms_awaited = before;
 	}
 	if (shown.serial != mine->serial)
-		rte_die(NULL, "PE %d has no region with the number of this PE's; create and destroy heaps on all PEs in the same order",
+		rte_die(NULL,
+			"PE %d has no region with the number of this PE's; create and destroy heaps on all PEs in the same order",
 			peer->pe);
 	return shown;
 }

@@ -17,7 +17,7 @@
 struct comms_region {
 	atomic_bool known; /* the rest is valid */
 	struct comms_reach reach;
-	struct comms_reach remote; /* in the peer's address space */
+	struct comms_reach remote;	      /* in the peer's address space */
 	uint64_t network[COMMS_REGION_WORDS]; /* as the peer's network wrote them */
 };
 
