@@ -16,7 +16,7 @@ static void check_cmp(int cmp, const char *routine)
 static void check_wait(const void *address, size_t bytes, const char *argument, int cmp, const char *routine)
 {
 	check_cmp(cmp, routine);
-	comms_check_symmetric(address, bytes, argument, routine);
+	comms_check_symmetric_anywhere(address, bytes, argument, routine);
 }
 
 static const char *sign_of(int cmp)
@@ -242,7 +242,7 @@ static bool nothing_to_wait_for(const void *ivars, size_t size, size_t nelems, c
 	check_cmp(cmp, routine);
 	for (size_t i = 0; i < nelems; i++)
 		if (!(status && status[i])) {
-			comms_check_symmetric(ivars, nelems * size, "ivars", routine);
+			comms_check_symmetric_anywhere(ivars, nelems * size, "ivars", routine);
 			return false;
 		}
 	return true;

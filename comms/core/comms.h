@@ -342,6 +342,10 @@ int comms_compare_ints(const void *left, const void *right);
 
 /* Reports an error unless the library is up and [address, address + bytes) is symmetric memory. */
 void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine);
+/* The same for routines that take memory of a GPU, too. */
+void comms_check_symmetric_anywhere(const void *address, size_t bytes, const char *argument, const char *routine);
+/* For memory that need not be symmetric, but that the processor must be able to access. */
+void comms_check_on_host(const void *address, const char *argument, const char *routine);
 /*
  * With SHMEM_CHECK, reports bytes in the heap that are not in one block. Bytes outside of the heap
  * pass.

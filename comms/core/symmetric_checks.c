@@ -21,16 +21,30 @@ void comms_check_pe(int pe, const char *routine)
 		rte_die(routine, "pe=%d: there is no such PE; the job has PEs 0 to %d", pe, comms.n_pes - 1);
 }
 
+void comms_check_on_host(const void *address, const char *argument, const char *routine)
+{
+	if (comms_is_on_device(address))
+		rte_die(routine,
+			"%s=%p is memory of a GPU, which this routine does not take; copy it to the host first",
+			argument, address);
+}
+
+void comms_check_symmetric_anywhere(const void *address, size_t bytes, const char *argument, const char *routine)
+{
+	comms_check_up(routine);
+	if (comms_is_on_device(address))
+		comms.device->check(address, bytes, argument, routine);
+	else
+		comms_check_symmetric(address, bytes, argument, routine);
+}
+
 void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine)
 {
 	enum comms_segment_id id;
 	const struct comms_segment *segment;
 
 	comms_check_up(routine);
-	if (comms_is_on_device(address)) {
-		comms.device->check(address, bytes, argument, routine);
-		return;
-	}
+	comms_check_on_host(address, argument, routine);
 	id = comms_find_segment(address);
 	if (id == COMMS_NO_SEGMENT)
 		rte_die(routine,

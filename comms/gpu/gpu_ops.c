@@ -30,7 +30,8 @@ static void copy_blocks(void *dest, size_t dest_stride, const void *source, size
 
 	if (block == 0 || count == 0)
 		return;
-	if (dest_stride > PITCH_MOST || source_stride > PITCH_MOST) {
+	if (count == 1 || dest_stride < block || source_stride < block || dest_stride > PITCH_MOST ||
+	    source_stride > PITCH_MOST) {
 		for (size_t i = 0; i < count; i++)
 			gpu_copy((char *)dest + i * dest_stride, (const char *)source + i * source_stride, block);
 		return;

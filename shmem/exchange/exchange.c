@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Neighbour exchange: sending the messages of an iteration. exchange.h explains words and rules. */
+#include "comms/core/device.h"
 #include "exchange.h"
 
 #include <string.h>
@@ -229,6 +230,14 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 	start_message(exchange, e, bytes, NULL, __func__);
 }
 
+static void copy_payload(char *to, const void *source, size_t bytes)
+{
+	if (comms_is_on_device(source))
+		comms.device->copy(to, source, bytes);
+	else
+		memcpy(to, source, bytes);
+}
+
 /*
  * Moves the data once, from the user's memory to the neighbour's slot. Messages of up to COPIED
  * bytes go in one piece with the header instead, because copying them takes less time than UCX
@@ -243,10 +252,11 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 	struct comms_piece payload, header;
 	struct message *message;
 
-	if (e->slot_here[s] || bytes <= COPIED || comms.loopback || exchange_goes_in_parts(e, bytes)) {
+	if (e->slot_here[s] || bytes <= COPIED || comms_is_on_device(source) || comms.loopback ||
+	    exchange_goes_in_parts(e, bytes)) {
 		if (!e->filled)
 			e->filled = claim_slot(exchange, e, __func__);
-		memcpy((char *)e->filled + e->payload, source, bytes);
+		copy_payload((char *)e->filled + e->payload, source, bytes);
 		start_message(exchange, e, bytes, NULL, __func__);
 		return;
 	}

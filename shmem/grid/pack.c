@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "comms/core/device.h"
 #include "shmem/api.h"
 
 #define DIMS 16
@@ -61,7 +62,9 @@ COMMS_INLINE void copy_runs(char *to, size_t to_stride, const char *from, size_t
 
 static void copy_level(char *to, size_t to_stride, const char *from, size_t from_stride, size_t count, size_t run)
 {
-	if (run == 8)
+	if (comms_on_device(to, from))
+		comms.device->copy_blocks(to, to_stride, from, from_stride, run, count);
+	else if (run == 8)
 		copy_runs(to, to_stride, from, from_stride, count, 8);
 	else if (run == 4)
 		copy_runs(to, to_stride, from, from_stride, count, 4);

@@ -21,6 +21,7 @@ static void check_arguments(const struct set *set, const struct vector *blocks, 
 	size_t bytes = blocks->bytes[me];
 
 	set_note(set, dest, blocks->end, source, bytes);
+	comms_check_on_host(source, "source", set->routine);
 	set_check_agreement(set, "the sum of the blocks in bytes", (long)blocks->sum,
 			    "the checksum of counts and displacements", checksum(blocks, set->group->size), dest);
 	if (blocks->sum == 0)

@@ -159,6 +159,7 @@ static void check_arguments(const struct alltoallv *a)
 	struct set_span dest = {a->dest, a->to.end}, source = {a->source, a->from.end};
 
 	set_note(set, a->dest, dest.bytes, a->source, source.bytes);
+	comms_check_on_host(a->source, "source", set->routine);
 	set_check_agreement(set, NULL, 0, NULL, 0, a->dest);
 	if (dest.bytes > 0)
 		comms_check_symmetric(a->dest, dest.bytes, "dest", set->routine);

@@ -14,6 +14,7 @@ API int shmemx_gather(shmem_team_t team, void *dest, const void *source, size_t 
 	char *mine = (char *)dest + bytes * (size_t)set.group->me;
 
 	set_note(&set, dest, all, source, bytes);
+	comms_check_on_host(source, "source", __func__);
 	set_check_agreement(&set, "the number of bytes", (long)bytes, "PE_root", PE_root, dest);
 	vectors_check_root(&set, PE_root);
 	if (bytes == 0)
@@ -36,6 +37,7 @@ API int shmemx_scatter(shmem_team_t team, void *dest, const void *source, size_t
 	const char *mine = (const char *)source + bytes * (size_t)set.group->me;
 
 	set_note(&set, dest, bytes, source, all);
+	comms_check_on_host(dest, "dest", __func__);
 	set_check_agreement(&set, "the number of bytes", (long)bytes, "PE_root", PE_root, NULL);
 	vectors_check_root(&set, PE_root);
 	if (bytes == 0)
