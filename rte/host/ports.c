@@ -84,7 +84,7 @@ static bool is_network(const struct ifaddrs *entry)
 {
 	const struct sockaddr_in *mask = (const void *)entry->ifa_netmask, *address = (const void *)entry->ifa_addr;
 
-	return address && address->sin_family == AF_INET && mask && ntohl(address->sin_addr.s_addr) >> 16 != 0xa9fe &&
+	return mask && ntohl(address->sin_addr.s_addr) >> 16 != 0xa9fe &&
 	       (~ntohl(mask->sin_addr.s_addr) & UINT32_MAX) > 3;
 }
 
@@ -99,10 +99,13 @@ static int list_ports(struct port *port, int most)
 		if (may_have_cable(entry))
 			fill_port(&port[count++], entry);
 	for (entry = all; entry; entry = entry->ifa_next) {
-		struct port *of = is_network(entry) ? port_called(port, count, entry->ifa_name) : NULL;
+		bool is_4 = entry->ifa_addr && entry->ifa_addr->sa_family == AF_INET;
+		struct port *of = is_4 ? port_called(port, count, entry->ifa_name) : NULL;
 
-		if (of)
-			of->network = true;
+		if (!of)
+			continue;
+		of->address = true;
+		of->network = of->network || is_network(entry);
 	}
 	freeifaddrs(all);
 	return count;

@@ -21,6 +21,7 @@ struct port {
 	 * cable.
 	 */
 	bool network;
+	bool address;	/* has an IPv4 address */
 	bool can_probe; /* has a usable link-local IPv6 address */
 	bool waits;	/* has one that is not usable yet */
 	int speed;	/* Mbit/s, 0: not known */

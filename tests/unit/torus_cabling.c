@@ -79,7 +79,8 @@ static void make_bed(const char *text, enum naming naming)
 				 torus_direction_name(d));
 			if (naming != BY_DIRECTION)
 				snprintf(bed.port_name[ports], 16, "eth%d", 8 + d);
-			bed.port[ports] = (struct cabling_port){h, bed.port_name[ports], -1, false, false, 10000};
+			bed.port[ports] =
+				(struct cabling_port){h, bed.port_name[ports], -1, false, false, 10000, false};
 			at[h][d] = ports++;
 		}
 		for (int p = first; naming == AT_RANDOM && p < ports; p++) {
@@ -134,9 +135,14 @@ static void make_silent(int host)
 			cut(p);
 }
 
+static void make_mute(int port)
+{
+	bed.port[port].mute = bed.port[bed.port[port].peer].mute = true;
+}
+
 /*
- * "cut h0 x+", "swap h0 x+ y+", "cross h0 x+ h4 x+", "exchange h1 h2", "silent h3", "slow h0 x+";
- * several with ; between.
+ * "cut h0 x+", "swap h0 x+ y+", "cross h0 x+ h4 x+", "exchange h1 h2", "silent h3", "slow h0 x+",
+ * "mute h0 x+"; several with ; between.
  */
 static void damage(const char *text)
 {
@@ -160,6 +166,8 @@ static void damage(const char *text)
 			make_silent(host_called(a));
 		else if (!strcmp(verb, "slow"))
 			bed.port[port_called(a, b)].speed = 1000;
+		else if (!strcmp(verb, "mute"))
+			make_mute(port_called(a, b));
 	}
 }
 
@@ -255,6 +263,9 @@ static const struct {
 	{"5m", "silent h2", "5m", "h2 does not answer; it should be at 2"},
 	{"3x3x3", "slow h13 x+", "3x3x3",
 	 "the cable from port x+ of h13 to port x- of h22 runs at 1000 Mbit/s, most others at 10000"},
+	{"5", "mute h4 x+", "5",
+	 "the cable from port x- of h0 to port x+ of h4 has no addresses of the same kind at both ends (IPv6 link-local, or "
+	 "IPv4)"},
 	{"4x4x4", "cut h9 z+;swap h14 x+ y-;exchange h50 h51", "4x4x4",
 	 "h50 and h51 are in each other's places: h50 is at 3,0,3 and h51 at 3,0,2|ports x+ and y- of h14 are swapped|"
 	 "the cable from port z+ of h9 to port z- of h10 is dead: no carrier"},
@@ -346,7 +357,7 @@ static void make_hosts(int hosts, int ports)
 			int p = h * ports + i;
 
 			snprintf(bed.port_name[p], sizeof bed.port_name[p], "eth%d", i);
-			bed.port[p] = (struct cabling_port){h, bed.port_name[p], -1, true, false, 10000};
+			bed.port[p] = (struct cabling_port){h, bed.port_name[p], -1, true, false, 10000, false};
 		}
 	}
 }

@@ -22,9 +22,9 @@ static void begin(bool can_probe)
 	EXPECT(hosts_read_list(&hosts, "a,b,c.example.org", problem, sizeof problem), "%s", problem);
 	memset(&records, 0, sizeof records);
 	for (int h = 0; h < 3; h++) {
-		snprintf(line, sizeof line, "port up 02:00:00:00:00:%d0 1 %d 0 1000 0", h, can_probe);
+		snprintf(line, sizeof line, "port up 02:00:00:00:00:%d0 1 %d 0 1000 0 1", h, can_probe);
 		records_take(&records, h, line);
-		snprintf(line, sizeof line, "port down 02:00:00:00:00:%d1 1 %d 0 1000 0", h, can_probe);
+		snprintf(line, sizeof line, "port down 02:00:00:00:00:%d1 1 %d 0 1000 0 1", h, can_probe);
 		records_take(&records, h, line);
 		snprintf(line, sizeof line, "address 10.0.0.%d", h + 1);
 		records_take(&records, h, line);
@@ -190,8 +190,8 @@ static const char *behind_net(const char *line, const char *cable)
 	char said[40];
 
 	begin(true);
-	records_take(&records, 0, "port net 02:00:00:00:00:09 1 1 1 1000 0");
-	records_take(&records, 1, "port net 02:00:00:00:00:19 1 1 1 1000 0");
+	records_take(&records, 0, "port net 02:00:00:00:00:09 1 1 1 1000 0 1");
+	records_take(&records, 1, "port net 02:00:00:00:00:19 1 1 1 1000 0 1");
 	records_take(&records, 0, "heard net b net");
 	records_take(&records, 0, line);
 	records_take(&records, 0, cable);
@@ -212,6 +212,40 @@ static void check_management(void)
 	EXPECT(!strcmp(behind_net("", "heard up b down"), "switch"), "beside a cable");
 }
 
+/*
+ * A cable between a and b: has an end a link-local address and one of IPv4 ("1 0 1000 0 1"), none
+ * ("0 0 1000 0 0"), or one of them?
+ */
+static bool is_mute(const char *one, const char *other)
+{
+	const char *const end_of[] = {one, other};
+	bool mute = false;
+	char line[60];
+
+	begin(true);
+	for (int h = 0; h < 2; h++) {
+		snprintf(line, sizeof line, "port cable 02:00:00:00:00:%d7 1 %s", h, end_of[h]);
+		records_take(&records, h, line);
+		records_take(&records, h, "forwards 0");
+	}
+	records_take(&records, 1, "heard cable a cable");
+	join();
+	EXPECT(!strcmp(behind(0, "cable"), "b cable"), "the cable: %s", behind(0, "cable"));
+	for (int p = 0; p < cabling.ports; p++)
+		mute = mute || cabling.port[p].mute;
+	end();
+	return mute;
+}
+
+static void check_addresses(void)
+{
+	EXPECT(!is_mute("1 0 1000 0 1", "1 0 1000 0 1"), "all addresses");
+	EXPECT(!is_mute("1 0 1000 0 0", "1 0 1000 0 1"), "link-local ones");
+	EXPECT(!is_mute("1 0 1000 0 1", "0 0 1000 0 1"), "IPv4 at both ends");
+	EXPECT(is_mute("1 0 1000 0 0", "0 0 1000 0 1"), "of another kind at each end");
+	EXPECT(is_mute("1 0 1000 0 1", "0 0 1000 0 0"), "none at one end");
+}
+
 /* A cable between a and b with two interfaces at each end; each hears all others. */
 static void hear_twins(const char *rest)
 {
@@ -221,7 +255,7 @@ static void hear_twins(const char *rest)
 
 	begin(true);
 	for (int h = 0; h < 2; h++) {
-		snprintf(line, sizeof line, "port twin 02:00:00:00:00:%d5 1 1 %s", h, rest);
+		snprintf(line, sizeof line, "port twin 02:00:00:00:00:%d5 1 1 %s 1", h, rest);
 		records_take(&records, h, line);
 	}
 	for (size_t i = 0; i < sizeof heard / sizeof heard[0]; i++) {
@@ -303,6 +337,7 @@ int main(void)
 	check_filtered_probes();
 	check_forwarding();
 	check_management();
+	check_addresses();
 	check_twins();
 	check_rdma();
 	check_noise();

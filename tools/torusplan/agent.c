@@ -201,8 +201,8 @@ static void print_ports(const struct agent *agent)
 	for (int p = 0; p < agent->ports; p++) {
 		const struct port *port = &agent->port[p];
 
-		agent_say(agent, "port %s %s %d %d %d %d %d", port->name, port->hardware, port->carrier,
-			  port->can_probe, port->network, port->speed, port->infiniband);
+		agent_say(agent, "port %s %s %d %d %d %d %d %d", port->name, port->hardware, port->carrier,
+			  port->can_probe, port->network, port->speed, port->infiniband, port->address);
 		all = all && (port->can_probe || !port->carrier);
 	}
 	print_forwarding(agent);

@@ -8,7 +8,7 @@
  * discover's name of the host:
  *
  *   state NUMBER                     ports_state
- *   port NAME HARDWARE CARRIER CAN_PROBE NETWORK SPEED INFINIBAND
+ *   port NAME HARDWARE CARRIER CAN_PROBE NETWORK SPEED INFINIBAND ADDRESS
  *   address A.B.C.D                  an address of this host
  *   neighbour PORT A.B.C.D HARDWARE  from the kernel's table
  *   route PORT A.B.C.D               a gateway that is reached over the port

@@ -23,15 +23,16 @@ static void *grown(void *list, int count, size_t size)
 static void take_port(struct records *records, int host, const char *rest)
 {
 	struct record_port port = {.host = host}, *list;
-	int carrier, can_probe, network, infiniband;
+	int carrier, can_probe, network, infiniband, address;
 
-	if (sscanf(rest, "%15s %17s %d %d %d %d %d", port.name, port.hardware, &carrier, &can_probe, &network,
-		   &port.speed, &infiniband) != 7)
+	if (sscanf(rest, "%15s %17s %d %d %d %d %d %d", port.name, port.hardware, &carrier, &can_probe, &network,
+		   &port.speed, &infiniband, &address) != 8)
 		return;
 	port.carrier = carrier;
 	port.can_probe = can_probe;
 	port.network = network;
 	port.infiniband = infiniband;
+	port.address = address;
 	list = grown(records->port, records->ports, sizeof *list);
 	if (!list) {
 		records->failed = true;
@@ -279,6 +280,19 @@ static void leave_out_management(const struct joiner *joiner)
 	}
 }
 
+/* An end of a cable reaches the other one by addresses of a kind that both have. */
+static void find_mute_cables(const struct joiner *joiner)
+{
+	const struct record_port *list = joiner->records->port;
+
+	for (int p = 0; p < joiner->cabling->ports; p++) {
+		struct cabling_port *port = &joiner->cabling->port[p];
+
+		port->mute = port->peer >= 0 && !(list[p].can_probe && list[port->peer].can_probe) &&
+			     !(list[p].address && list[port->peer].address);
+	}
+}
+
 /*
  * Does a host with cables of Ethernet keep packets that are not for it? Unknown counts as no.
  * InfiniBand forwards by itself.
@@ -427,8 +441,8 @@ bool records_join(struct records *records, const struct hosts *hosts, const bool
 	for (int p = 0; p < records->ports; p++) {
 		struct record_port *from = &records->port[p];
 
-		cabling->port[p] =
-			(struct cabling_port){from->host, strdup(from->name), -1, from->carrier, false, from->speed};
+		cabling->port[p] = (struct cabling_port){from->host, strdup(from->name), -1,   from->carrier,
+							 false,	     from->speed,	 false};
 		if (!cabling->port[p].name)
 			return false;
 	}
@@ -439,6 +453,8 @@ bool records_join(struct records *records, const struct hosts *hosts, const bool
 	leave_out_management(&joiner);
 	for (int h = 0; h < cabling->hosts; h++)
 		cabling->own_networks = cabling->own_networks || keeps_packets(&joiner, h);
+	if (cabling->own_networks)
+		find_mute_cables(&joiner);
 	return true;
 }
 

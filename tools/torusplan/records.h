@@ -11,7 +11,7 @@
 struct record_port {
 	int host;
 	char name[IF_NAMESIZE], hardware[18];
-	bool carrier, can_probe, network, infiniband;
+	bool carrier, can_probe, network, infiniband, address;
 	int speed;
 	bool gateway, default_route; /* such a route leads over it */
 	char rdma[64];		     /* its RDMA device; "": none */

@@ -24,6 +24,7 @@ struct cabling_port {
 	bool carrier; /* the port has a link */
 	bool shared;  /* more than one port answers, or could: a switch */
 	int speed;    /* Mbit/s; 0: unknown */
+	bool mute;    /* the ends of its cable have no addresses of one kind */
 };
 
 struct cabling {

@@ -275,6 +275,25 @@ static void report_slow(struct cabling_inspection *in, int port, int usual)
 		  port_name(in, port), port_host(in, port), port_name(in, peer), port_host(in, peer), speed, usual);
 }
 
+/* A job does not use such a cable. */
+static void report_mute(struct cabling_inspection *in)
+{
+	const struct cabling *cabling = in->work->cabling;
+
+	for (int p = 0; p < cabling->ports; p++) {
+		int peer = cabling_peer(cabling, p);
+
+		if (peer < p || !cabling->port[p].mute)
+			continue;
+		if (in->found->direction[p] >= 0)
+			add_flaw(in, in->layout->place[cabling->port[p].host], in->found->direction[p], 0);
+		add_fault(in,
+			  "the cable from port %s of %s to port %s of %s has no addresses of the same kind at both "
+			  "ends (IPv6 link-local, or IPv4)",
+			  port_name(in, p), port_host(in, p), port_name(in, peer), port_host(in, peer));
+	}
+}
+
 static void report_cables(struct cabling_inspection *in)
 {
 	const struct torus_shape *shape = &in->layout->shape;
@@ -330,6 +349,7 @@ bool cabling_find_faults(struct torus_found *found, const struct cabling_work *w
 	if (!found->row)
 		report_ports(&in);
 	report_cables(&in);
+	report_mute(&in);
 	free(in.reported);
 	return !in.failed;
 }
