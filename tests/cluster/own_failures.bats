@@ -85,3 +85,16 @@ right' ]
 	"$cluster" cut --name "$name" h0 x+
 	ended
 }
+
+@test "an end of a cable without an address: discover names the cable, and messages take detours" {
+	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --torus 4 --cables link-local
+	"$cluster" exec --name "$name" h2 ip -6 address flush dev x- scope link
+	run -1 "$cluster" exec --name "$name" h0 "$TOP_BUILDDIR/torusplan" discover --hostfile /run/cluster/hostfile
+	[[ $output == *'wrong      the cable from port x+ of h1 to port x- of h2 has no addresses of the same kind at both ends'* ]]
+	start 20 all
+	wait "$job"
+	cat out
+	[ "$(grep -v 'plm:.*: Warning' out)" = 'torushmem: PE 0: the cable from h1 x+ to h2 x- has no addresses of the same kind at both ends; messages take detours
+under way
+right' ]
+}

@@ -141,20 +141,38 @@ static const struct cable_port *port_called(const struct cable_info *info, const
 	return NULL;
 }
 
-/* Had the port a carrier when the PE published its ports? */
-static bool published_carrier(int pe, const char *name)
+static bool both_have_link_addresses(const struct cable_port *here, const struct cable_port *there)
 {
-	struct cable_info *info = info_of(pe);
-	const bool has = port_called(info, name) != NULL;
+	static const uint8_t none[16];
 
-	free(info);
-	return has;
+	return memcmp(here->link_address, none, sizeof none) != 0 &&
+	       memcmp(there->link_address, none, sizeof none) != 0;
 }
 
-void cable_check_carriers(void)
+static const char *flaw_of_ends(const struct cable_port *here, const struct cable_port *there)
+{
+	/* A PE publishes the ports that have a carrier. */
+	if (!here || !there)
+		return "has no carrier";
+	if (both_have_link_addresses(here, there) || (here->address && there->address))
+		return NULL;
+	return "has no addresses of the same kind at both ends";
+}
+
+static const char *published_flaw(const int pe[2], const char *const port[2])
+{
+	struct cable_info *info[2] = {info_of(pe[0]), info_of(pe[1])};
+	const char *flaw = flaw_of_ends(port_called(info[0], port[0]), port_called(info[1], port[1]));
+
+	free(info[0]);
+	free(info[1]);
+	return flaw;
+}
+
+void cable_check_cables(void)
 {
 	if (comms.node_size == 0)
-		cable_hosts_check(published_carrier);
+		cable_hosts_check(published_flaw);
 }
 
 static unsigned address_4(struct sockaddr_storage *address, uint32_t host, uint16_t port)
@@ -165,29 +183,23 @@ static unsigned address_4(struct sockaddr_storage *address, uint32_t host, uint1
 	return sizeof *in;
 }
 
-/* By the cable's own addresses of IPv6 if both ends have them, otherwise by those of IPv4. */
+/*
+ * By the cable's own addresses of IPv6 if both ends have them, otherwise by those of IPv4. Routes
+ * avoid cables that have neither.
+ */
 static unsigned address_by_cable(const struct cable_route *route, const struct cable_info *info,
 				 struct sockaddr_storage *address)
 {
-	static const uint8_t none[16];
 	const struct cable_port *here = port_called(mine, route->port), *there = port_called(info, route->its_port);
 	struct sockaddr_in6 *in6 = (void *)address;
 
-	if (!here || !there)
-		rte_die(NULL,
-			"no carrier on the cable from %s of this host to %s of PE %d's; plug it in, or let torusplan discover "
-			"look again",
-			route->port, route->its_port, route->next);
-	if (memcmp(here->link_address, none, sizeof none) != 0 && memcmp(there->link_address, none, sizeof none) != 0) {
+	if (both_have_link_addresses(here, there)) {
 		*in6 = (struct sockaddr_in6){.sin6_family = AF_INET6,
 					     .sin6_port = info->port,
 					     .sin6_scope_id = if_nametoindex(route->port)};
 		memcpy(&in6->sin6_addr, there->link_address, sizeof in6->sin6_addr);
 		return sizeof *in6;
 	}
-	if (!there->address || !here->address)
-		rte_die(NULL, "the cable from %s of this host to %s of PE %d's has no addresses at both ends",
-			route->port, route->its_port, route->next);
 	return address_4(address, there->address, info->port);
 }
 

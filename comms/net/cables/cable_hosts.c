@@ -283,38 +283,47 @@ static void exchange_cables(int one, int other)
 	hosts.ports[other] = ports;
 }
 
-static void report_dead_cables(void)
+static const char *flaw_of_cable(int i, const char *(*flaw_of)(const int pe[2], const char *const port[2]))
+{
+	const struct torus_cable_between *cable = &hosts.between[i];
+
+	return flaw_of((const int[]){first_pe_of(cable->node[0]), first_pe_of(cable->node[1])},
+		       (const char *const[]){hosts.ports[i].port[0], hosts.ports[i].port[1]});
+}
+
+static void report_dead_cables(const char *flaw)
 {
 	const struct torus_cable_between *first = &hosts.between[hosts.count];
 	const struct cable_ports *ports = &hosts.ports[hosts.count];
 	char host[2][HOST_NAME] = {"?", "?"}, others[40] = "";
 
 	if (hosts.dead > 1)
-		snprintf(others, sizeof others, ", nor have %d others", hosts.dead - 1);
+		snprintf(others, sizeof others, ", and %d more cannot be used", hosts.dead - 1);
 	for (int side = 0; side < 2; side++)
 		rte_host(first_pe_of(first->node[side]), host[side], HOST_NAME);
-	rte_report(NULL, "the cable from %s %s to %s %s has no carrier%s; messages take detours", host[0],
-		   ports->port[0], host[1], ports->port[1], others);
+	rte_report(NULL, "the cable from %s %s to %s %s %s%s; messages take detours", host[0], ports->port[0], host[1],
+		   ports->port[1], flaw, others);
 }
 
-void cable_hosts_check(bool (*has_carrier)(int pe, const char *port))
+void cable_hosts_check(const char *(*flaw_of)(const int pe[2], const char *const port[2]))
 {
-	for (int i = 0; i < hosts.count; i++) {
-		const struct torus_cable_between *cable = &hosts.between[i];
-		const struct cable_ports *ports = &hosts.ports[i];
+	const char *latest = NULL;
 
-		if (has_carrier(first_pe_of(cable->node[0]), ports->port[0]) &&
-		    has_carrier(first_pe_of(cable->node[1]), ports->port[1]))
+	for (int i = 0; i < hosts.count; i++) {
+		const char *flaw = flaw_of_cable(i, flaw_of);
+
+		if (!flaw)
 			continue;
 		exchange_cables(i--, --hosts.count);
 		hosts.dead++;
+		latest = flaw;
 	}
 	if (hosts.dead == 0)
 		return;
 	free_distances();
 	find_distances();
 	if (rte.pe == 0)
-		report_dead_cables();
+		report_dead_cables(latest);
 }
 
 void cable_hosts_stop(void)

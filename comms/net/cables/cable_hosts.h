@@ -20,10 +20,10 @@ bool cable_hosts_are_cabled(void);
 
 void cable_hosts_start(void);
 /*
- * Uses cables without a carrier at one end or both no more, and says so on PE 0. has_carrier says
- * the same on all PEs.
+ * Uses cables with a flaw no more, and says so on PE 0. flaw_of gets a PE and a port for each end,
+ * and says the same on all PEs: NULL, or such as "has no carrier".
  */
-void cable_hosts_check(bool (*has_carrier)(int pe, const char *port));
+void cable_hosts_check(const char *(*flaw_of)(const int pe[2], const char *const port[2]));
 void cable_hosts_stop(void);
 
 enum cable_way {

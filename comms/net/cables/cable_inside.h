@@ -230,8 +230,8 @@ void cable_addresses_add_devices(void);
 void *cable_describe(size_t *bytes);
 /* Takes over the key of the job that PE 0 has published. */
 void cable_read_key(void);
-/* Cables that had no carrier when PEs published their ports are used no more. */
-void cable_check_carriers(void);
+/* Cables without a carrier or addresses when PEs published their ports are used no more. */
+void cable_check_cables(void);
 /*
  * Where a PE listens, by the cable or the network of the route, and the RDMA addresses of the
  * cable's port there. Returns the address's length.

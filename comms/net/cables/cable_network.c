@@ -91,7 +91,7 @@ void cable_start(void)
 void cable_open(void)
 {
 	cable_read_key();
-	cable_check_carriers();
+	cable_check_cables();
 	cable_listen();
 	cable_failure_start();
 	network_server_open(&cable_net.server);
