@@ -522,6 +522,15 @@ limited_job()
 	says '^torushmem: PE 0: shmem_init: global data that is not in shared memory \(ulimit -f allows no file of its size\)' 'ucx'
 }
 
+@test "messages must go over cables, and none lead to a host" {
+	export SHMEM_PATHS=cables SHMEM_NODE_PES=1 SHMEM_CABLES_ONLY=yes
+	job 2 none
+	failed
+	says '^torushmem: PE [01]: shmem_init: SHMEM_CABLES_ONLY=yes, and no cables lead from [^ ]+ to [^ ]+ \(PE [01]\); see torusplan discover' 'SHMEM_CABLES_ONLY=no'
+	SHMEM_TORUS=2 job 2 none
+	[ "$status" -eq 0 ]
+}
+
 @test "libfabric without memory: what to do" {
 	grep -q 'HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || skip "this build has no libfabric"
 	export SHMEM_PATHS=ofi FI_PROVIDER=tcp SHMEM_SYMMETRIC_SIZE=8m

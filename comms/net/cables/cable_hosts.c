@@ -326,6 +326,26 @@ void cable_hosts_check(const char *(*flaw_of)(const int pe[2], const char *const
 		report_dead_cables(latest);
 }
 
+/* Cables join all hosts or leave some out, whichever PE asks, so all PEs end together. */
+void cable_hosts_check_reach(void)
+{
+	char host[2][HOST_NAME] = {"?", "?"};
+	bool only = false;
+
+	setting_bool(SETTING_CABLES_ONLY, &only);
+	for (int n = 0; only && n < hosts.nodes; n++) {
+		if (n == hosts.node || distances_from(hosts.node)[n] >= 0)
+			continue;
+		rte_host(rte.pe, host[0], HOST_NAME);
+		rte_host(first_pe_of(n), host[1], HOST_NAME);
+		rte_die_together(
+			"shmem_init",
+			"SHMEM_CABLES_ONLY=yes, and no cables lead from %s to %s (PE %d); see torusplan discover, "
+			"or let messages take another network by SHMEM_CABLES_ONLY=no",
+			host[0], host[1], first_pe_of(n));
+	}
+}
+
 void cable_hosts_stop(void)
 {
 	free_distances();

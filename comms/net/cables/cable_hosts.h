@@ -24,6 +24,8 @@ void cable_hosts_start(void);
  * and says the same on all PEs: NULL, or such as "has no carrier".
  */
 void cable_hosts_check(const char *(*flaw_of)(const int pe[2], const char *const port[2]));
+/* Ends the job if no cables lead to one of its hosts and SHMEM_CABLES_ONLY says that they must. */
+void cable_hosts_check_reach(void);
 void cable_hosts_stop(void);
 
 enum cable_way {

@@ -92,6 +92,7 @@ void cable_open(void)
 {
 	cable_read_key();
 	cable_check_cables();
+	cable_hosts_check_reach();
 	cable_listen();
 	cable_failure_start();
 	network_server_open(&cable_net.server);
