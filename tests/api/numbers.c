@@ -356,7 +356,8 @@ static bool is_rounded_on_the_way(void)
 
 	here = shmem_team_n_pes(SHMEM_TEAM_SHARED);
 	shmem_int_max_reduce(SHMEM_TEAM_WORLD, &most, &here, 1);
-	return most < npes && (most > 1 || getenv("SOFTOFU_SHAPE") || getenv("SHMEM_TORUS"));
+	return most < npes &&
+	       (most > 1 || getenv("SOFTOFU_SHAPE") || getenv("SHMEM_TORUS") || getenv("SHMEM_TORUS_FILE"));
 }
 
 int main(void)

@@ -92,7 +92,7 @@ slurm[1-9]*    all          hosts        2  10  -  needs=hosts launcher=srun clu
 	the same by srun
 torus[1-9]*    all          hosts        2  10  -  needs=hosts launcher=mpirun cluster=--torus SHMEM_TORUS=@cables
 	torus3x3: hosts that are cabled so, by mpirun; torus3x3:2: with two PEs each
-own[1-9]*      all          hosts        2  10  -  needs=hosts launcher=mpirun cluster=--cables,own,--torus without=grid,torus_damaged,torus_teams SHMEM_PATHS=local,cables SHMEM_TORUS_FILE=@cluster
+own[1-9]*      all          hosts        2  10  -  needs=hosts launcher=mpirun cluster=--cables,own,--torus without=grid,torus_damaged,torus_teams SHMEM_PATHS=local,cables SHMEM_CABLES_ONLY=yes SHMEM_TORUS_FILE=@cluster
 	own4, own3x3:2: the same, but each cable is a network of its own, and hosts forward nothing
 END
 }
@@ -138,7 +138,7 @@ read_row()
 {
 	path_shape=${1#"${2%%\[*}"} path_per_host=1 # of hosts
 	path_pes=$3 path_sort=$4 path_time=$5 path_ease=$6 path_taken=$7
-	path_needs='' path_tests='' path_without='' path_least=1 path_bears=0 path_as=$1 path_launcher='' path_cluster='' path_settings=''
+	path_needs='' path_tests='' path_without='' path_least=1 path_bears=0 path_as=$1 path_launcher='' path_cluster='' path_cables='' path_settings=''
 	shift 7
 	for word in "$@"; do
 		case $word in
@@ -149,6 +149,7 @@ read_row()
 		bears=*) path_bears=${word#*=} ;;
 		as=*) path_as=${word#*=} ;;
 		launcher=*) path_launcher=${word#*=} ;;
+		cluster=*--cables,own*) path_cluster=$(echo "${word#*=}" | tr ',' ' ') path_cables=own ;;
 		cluster=*) path_cluster=$(echo "${word#*=}" | tr ',' ' ') ;;
 		*) path_settings="$path_settings $word" ;;
 		esac
