@@ -5,6 +5,7 @@
  * private channel.
  */
 #include <pthread.h>
+#include <shmemg.h>
 #include <stdlib.h>
 
 #include "api.h"
@@ -63,6 +64,9 @@ static int create_context(shmem_team_t handle, long options, shmem_ctx_t *ctx, c
 {
 	struct shmemx_team *team = api_team(handle, routine);
 
+	/* No kernel can call this library. */
+	if (options & SHMEM_DEVICE_CTX)
+		team = NULL;
 	*ctx = team ? calloc(1, sizeof **ctx) : SHMEM_CTX_INVALID;
 	if (!*ctx)
 		return 1;
