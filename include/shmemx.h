@@ -177,6 +177,16 @@ int shmemx_alltoallv(shmem_team_t team, void *dest, const void *source, const si
 #define SHMEMX_ATOMIC_OPERATION 2 /* one operation */
 int shmemx_atomic_query(shmemx_type_t type, shmemx_op_t op);
 
+/*
+ * Nonblocking collectives, see shmemx_broadcast_nb(3); shmemx_typed.h has those with a type. A test
+ * returns 0 when the collective is over for this PE, and the request is then SHMEMX_REQ_INVALID.
+ */
+int shmemx_sync_nb(shmem_team_t team, shmemx_req_h *request);
+int shmemx_sync_all_nb(shmemx_req_h *request);
+int shmemx_barrier_all_nb(shmemx_req_h *request);
+int shmemx_req_test(shmemx_req_h *request);
+int shmemx_req_wait(shmemx_req_h *request);
+
 typedef struct {
 	int pe;		      /* the neighbour, by its number in the team */
 	int edge;	      /* the neighbour's number of this edge */

@@ -21,6 +21,10 @@ NF == 14 {
 			add(column[i], $1, c_type, $14)
 	if ($4 == 1 || $7 == 1)
 		add("wait", $1, c_type, $14)
+	if ($10 == 1 || $13 == 1)
+		add("sums", $1, c_type, $14)
+	if ($8 == 1 || $13 == 1)
+		add("extremes", $1, c_type, $14)
 	if ($11 == 1 || $13 == 1)
 		add("average", $1, c_type, $14)
 	next

@@ -62,7 +62,8 @@ struct shmemx_team {
 	bool led_broadcast;
 	struct cable_watch watch; /* see torus_faults.c */
 	/* Number of collectives begun, the same on all members; see collectives.h. */
-	uint64_t broadcasts, gathers, alltoalls, pieces, torus_collectives, exchanges, active_calls, plans;
+	uint64_t broadcasts, gathers, alltoalls, pieces, torus_collectives, exchanges, active_calls, plans, requests,
+		syncs;
 	struct shmemx_team *next; /* in the list of teams that the user made */
 };
 
@@ -157,6 +158,9 @@ void api_plans_start(void);
 void api_plans_check(const char *routine);
 void api_plans_check_team(const struct shmemx_team *team, const char *routine);
 void api_plans_stop(void);
+struct set;
+/* Discards the plans that a team keeps for nonblocking collectives. A collective. */
+void api_requests_end(const struct set *set);
 /* Waits for this PE's own operations on its memory; all its records may be freed afterwards. */
 void api_rdma_finish(const char *routine);
 void api_rdma_stop(void);

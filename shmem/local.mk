@@ -23,10 +23,11 @@ libtorushmem_la_SOURCES += shmem/numbers/atomics.c shmem/numbers/averages.c shme
 	shmem/numbers/reduce_scatter.c
 libtorushmem_la_SOURCES += shmem/observe/stats.c shmem/observe/trace_clocks.c \
 	shmem/observe/trace_clocks.h shmem/observe/trace_file.c
-libtorushmem_la_SOURCES += shmem/plans/plan_blocks.c shmem/plans/plan_broadcast.c \
+libtorushmem_la_SOURCES += shmem/plans/nonblocking.c shmem/plans/plan_blocks.c shmem/plans/plan_broadcast.c \
 	shmem/plans/plan_edges.c shmem/plans/plan_commands.c shmem/plans/plan_neighbours.c \
-	shmem/plans/plan_nic.c shmem/plans/plan_reduce.c shmem/plans/plan_rings.c \
-	shmem/plans/plan_trees.c shmem/plans/plans.c shmem/plans/plans.h shmem/plans/plans_again.c
+	shmem/plans/plan_nic.c shmem/plans/plan_reduce.c shmem/plans/plan_rings.c shmem/plans/plan_sync.c \
+	shmem/plans/plan_trees.c shmem/plans/plans.c shmem/plans/plans.h shmem/plans/plans_again.c \
+	shmem/plans/requests.c shmem/plans/requests.h
 libtorushmem_la_SOURCES += shmem/vectors/allgatherv.c shmem/vectors/alltoallv.c \
 	shmem/vectors/gather_scatter.c shmem/vectors/vectors.c shmem/vectors/vectors.h
 libtorushmem_la_SOURCES += shmem/rdma/rdma.c shmem/rdma/rdma.h shmem/rdma/rdma_buffers.c \

@@ -295,6 +295,7 @@ API void pshmem_team_destroy(shmem_team_t team)
 	set = set_of_team(team, __func__);
 	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	set_sync(&set);
+	api_requests_end(&set);
 	unlink_team(team);
 	slot = team->group.slot;
 	free_team(team); /* the network's part of the slot, too */

@@ -21,6 +21,7 @@ API_TESTS = \
 	tests/api/broadcast \
 	tests/api/environment \
 	tests/api/nic \
+	tests/api/nonblocking \
 	tests/api/channels \
 	tests/api/collect \
 	tests/api/collective_large \

@@ -39,6 +39,7 @@ static const struct rule rules[] = {
 	{"collect", NULL, CATEGORY_COLLECT},
 	{"alltoall", NULL, CATEGORY_ALLTOALL},
 	{"_reduce$", NULL, CATEGORY_REDUCE},
+	{"_reduce_nb$", NULL, CATEGORY_REDUCE},
 	{"_reduce_scatter$", NULL, CATEGORY_REDUCE},
 	{"_to_all$", NULL, CATEGORY_REDUCE},
 	{"allgatherv$", NULL, CATEGORY_COLLECT},

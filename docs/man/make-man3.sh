@@ -23,7 +23,7 @@ for whole in "$texts"/*.3; do
 	{
 		sed -n -e '/^\.Sh NAME/,/^\.Nd/ s/^\.Nm \([^ ]*\).*/\1/p' "$whole"
 		sed -n 's/^\.\\" names: //p' "$whole" | while read -r names; do
-			sed -n 's/^[a-z].*[ *]\(shmemx_[a-z_0-9]*\)(.*);$/\1/p' "$(dirname "$header")/shmemx_typed.h" | grep -xE "$names"
+			sed -n -e '/^SHMEMX_.*OVERLOAD/d' -e 's/^[A-Za-z].*[ *]\(shmemx_[a-z_0-9]*\)(.*);$/\1/p' "$(dirname "$header")/shmemx_typed.h" | grep -xE "$names"
 		done
 	} | while read -r name; do
 		[ "$name" = "$page" ] || echo ".so man3/$page.3" >"$folder/$name.3"

@@ -132,29 +132,55 @@ static void write_along_ring(struct maker *m, const struct nodes *nodes, char *d
 		plan_share(m, nodes, 0, end, (struct comms_piece){dest, dest, (size_t)m->set.group->size * m->bytes});
 }
 
+static void check_allgather(struct maker *m, const struct plan_order *order)
+{
+	set_check_agreement(&m->set, "the number of bytes", (long)m->bytes, NULL, 0, order->dest);
+	plan_check_data(m, order->dest, (size_t)m->set.group->size * m->bytes, order->source, m->bytes);
+}
+
+static bool make_allgather(struct maker *m, const struct plan_order *order)
+{
+	struct nodes nodes = plan_nodes(m);
+	size_t ports = (size_t)m->set.group->size, all = ports * m->bytes;
+	bool ring = nodes.count > 1 && (nodes.levels || all >= RING_FROM);
+
+	if (ring && ports < PORTS_NODE + (size_t)nodes.size)
+		ports = PORTS_NODE + (size_t)nodes.size;
+	if (!plan_begin(m, ports, 0, 0))
+		return false;
+	if (m->bytes > 0 && (nodes.levels || !write_pairs(m, order->dest, order->source, 0, ring)))
+		write_along_ring(m, &nodes, order->dest, order->source);
+	return true;
+}
+
+static void check_alltoall(struct maker *m, const struct plan_order *order)
+{
+	size_t all = (size_t)m->set.group->size * m->bytes;
+
+	set_check_agreement(&m->set, "the number of bytes", (long)m->bytes, NULL, 0, order->dest);
+	plan_check_data(m, order->dest, all, order->source, all);
+	set_check_overlap(&m->set, (struct set_span){order->dest, all}, (struct set_span){order->source, all}, false);
+}
+
+static bool make_alltoall(struct maker *m, const struct plan_order *order)
+{
+	if (!plan_begin(m, (size_t)m->set.group->size, 0, 0))
+		return false;
+	if (m->bytes > 0)
+		write_pairs(m, order->dest, order->source, m->bytes, false);
+	return true;
+}
+
+const struct plan_kind plan_allgather = {check_allgather, make_allgather, false};
+const struct plan_kind plan_alltoall = {check_alltoall, make_alltoall, false};
+
 API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
 			      shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);
-	size_t all = (size_t)m.set.group->size * bytes;
-	struct nodes nodes;
-	size_t ports = (size_t)m.set.group->size;
-	bool ring;
 
-	*plan = SHMEMX_PLAN_INVALID;
-	set_check_agreement(&m.set, "the number of bytes", (long)bytes, NULL, 0, dest);
-	plan_check_data(&m, dest, all, source, bytes);
-	nodes = plan_nodes(&m);
-	ring = nodes.count > 1 && (nodes.levels || all >= RING_FROM);
-	if (ring && ports < PORTS_NODE + (size_t)nodes.size)
-		ports = PORTS_NODE + (size_t)nodes.size;
-	if (!plan_begin(&m, ports, 0, 0))
-		return 1;
-	if (bytes > 0 && (nodes.levels || !write_pairs(&m, dest, source, 0, ring)))
-		write_along_ring(&m, &nodes, dest, source);
-	plan_end(&m, plan);
-	return 0;
+	return plan_of_kind(&m, &plan_allgather, (struct plan_order){.dest = dest, .source = source}, plan);
 }
 
 API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
@@ -162,16 +188,6 @@ API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, 
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);
-	size_t all = (size_t)m.set.group->size * bytes;
 
-	*plan = SHMEMX_PLAN_INVALID;
-	set_check_agreement(&m.set, "the number of bytes", (long)bytes, NULL, 0, dest);
-	plan_check_data(&m, dest, all, source, all);
-	set_check_overlap(&m.set, (struct set_span){dest, all}, (struct set_span){source, all}, false);
-	if (!plan_begin(&m, (size_t)m.set.group->size, 0, 0))
-		return 1;
-	if (bytes > 0)
-		write_pairs(&m, dest, source, bytes, false);
-	plan_end(&m, plan);
-	return 0;
+	return plan_of_kind(&m, &plan_alltoall, (struct plan_order){.dest = dest, .source = source}, plan);
 }

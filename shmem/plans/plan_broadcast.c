@@ -64,23 +64,26 @@ static bool make_broadcast(struct maker *m, const struct plan_order *order)
 	return true;
 }
 
+static void check_broadcast(struct maker *m, const struct plan_order *order)
+{
+	struct set_span dest = {order->dest, m->bytes}, source = {order->source, m->bytes};
+
+	set_check_agreement(&m->set, "the number of bytes", (long)m->bytes, "PE_root", order->root, order->dest);
+	if (order->root < 0 || order->root >= m->set.group->size)
+		rte_die_together(m->set.routine, "PE_root=%d: there are PEs 0 to %d", order->root,
+				 m->set.group->size - 1);
+	plan_check_data(m, order->dest, m->bytes, order->source, m->bytes);
+	set_check_overlap(&m->set, dest, source, true);
+}
+
+const struct plan_kind plan_broadcast = {check_broadcast, make_broadcast, true};
+
 API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root,
 			      int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);
 
-	*plan = SHMEMX_PLAN_INVALID;
-	set_check_agreement(&m.set, "the number of bytes", (long)bytes, "PE_root", PE_root, dest);
-	if (PE_root < 0 || PE_root >= m.set.group->size)
-		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
-	plan_check_data(&m, dest, bytes, source, bytes);
-	set_check_overlap(&m.set, (struct set_span){dest, bytes}, (struct set_span){source, bytes}, true);
-	return plan_make(&m,
-			 (struct plan_order){.make = make_broadcast,
-					     .dest = dest,
-					     .source = source,
-					     .bytes = bytes,
-					     .root = PE_root},
-			 plan);
+	return plan_of_kind(&m, &plan_broadcast, (struct plan_order){.dest = dest, .source = source, .root = PE_root},
+			    plan);
 }

@@ -201,12 +201,15 @@ void plan_end(struct maker *m, shmemx_plan_t *plan)
 	*plan = m->plan;
 }
 
-int plan_make(struct maker *m, struct plan_order order, shmemx_plan_t *plan)
+int plan_of_kind(struct maker *m, const struct plan_kind *kind, struct plan_order order, shmemx_plan_t *plan)
 {
+	*plan = SHMEMX_PLAN_INVALID;
+	kind->check(m, &order);
+	order.make = kind->again ? kind->make : NULL;
 	order.bytes = m->bytes;
 	order.executor = m->executor;
 	order.near = m->near;
-	if (!order.make(m, &order))
+	if (!kind->make(m, &order))
 		return 1;
 	m->plan->changes = m->set.team->topology ? m->set.team->topology->changes : 0;
 	plan_end(m, plan);

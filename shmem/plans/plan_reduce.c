@@ -308,16 +308,17 @@ static bool make_reduction(struct maker *m, const struct plan_order *order)
 	return true;
 }
 
-static int order_reduction(struct maker *m, const struct plan_order *order, shmemx_plan_t *plan)
+static void check_reduction(struct maker *m, const struct plan_order *order)
 {
-	*plan = SHMEMX_PLAN_INVALID;
+	struct set_span dest = {order->dest, m->bytes}, source = {order->source, m->bytes};
+
 	set_check_agreement(&m->set, "the number of elements", (long)order->count, "PE_root", order->root, order->dest);
 	set_check_agreement(&m->set, "op", order->op, "type", order->type, NULL);
 	plan_check_data(m, order->dest, m->bytes, order->source, m->bytes);
-	set_check_overlap(&m->set, (struct set_span){order->dest, m->bytes}, (struct set_span){order->source, m->bytes},
-			  true);
-	return plan_make(m, *order, plan);
+	set_check_overlap(&m->set, dest, source, true);
 }
+
+const struct plan_kind plan_reduction = {check_reduction, make_reduction, true};
 
 /* Size of the elements of an existing reduction. */
 static size_t reduction_bytes(const struct plan_order *order, const char *routine)
@@ -336,22 +337,22 @@ API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, si
 			   shmemx_op_t op, int PE_root, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct plan_order order = {make_reduction,  dest,	   source,	     .count = nreduce,
-				   .root = PE_root, .op = (int)op, .type = (int)type};
+	struct plan_order order =
+		{.dest = dest, .source = source, .count = nreduce, .root = PE_root, .op = (int)op, .type = (int)type};
 	struct maker m = plan_maker(team, executor, reduction_bytes(&order, __func__), __func__);
 
 	if (PE_root < 0 || PE_root >= m.set.group->size)
 		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
-	return order_reduction(&m, &order, plan);
+	return plan_of_kind(&m, &plan_reduction, order, plan);
 }
 
 API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
 			      shmemx_op_t op, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct plan_order order = {make_reduction, dest,	  source,	    .count = nreduce,
-				   .root = -1,	   .op = (int)op, .type = (int)type};
+	struct plan_order order =
+		{.dest = dest, .source = source, .count = nreduce, .root = -1, .op = (int)op, .type = (int)type};
 	struct maker m = plan_maker(team, executor, reduction_bytes(&order, __func__), __func__);
 
-	return order_reduction(&m, &order, plan);
+	return plan_of_kind(&m, &plan_reduction, order, plan);
 }

@@ -17,6 +17,8 @@ static struct {
 	pthread_mutex_t lock;
 	struct blocks *blocks; /* allocator of the memory of plans */
 	struct shmemx_plan plan[SHMEMX_PLANS];
+	int end; /* no plan from here on has been used */
+	uint64_t made;
 } plans = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void api_plans_start(void)
@@ -39,6 +41,9 @@ static struct shmemx_plan *take_free_plan(struct shmemx_team *team)
 		if (!plans.plan[i].team)
 			plan = &plans.plan[i];
 	if (plan) {
+		if (plans.end <= plan - plans.plan)
+			plans.end = (int)(plan - plans.plan) + 1;
+		plan->kind = NULL;
 		plan->team = team;
 		plan->block = BLOCKS_NONE;
 	}
@@ -78,6 +83,7 @@ static void free_plan(struct shmemx_plan *plan)
 	empty_plan(plan);
 	pthread_mutex_lock(&plans.lock);
 	plan->order.make = NULL;
+	plan->kind = NULL;
 	plan->team = NULL;
 	pthread_mutex_unlock(&plans.lock);
 }
@@ -106,13 +112,16 @@ static bool all_have_room(const struct maker *m, bool mine, size_t bytes)
 	uint64_t me = (uint64_t)(m->set.group->size - m->set.group->me);
 	uint64_t first = set_max(&m->set, mine ? 0 : me);
 
-	if (first == me && !m->again)
+	if (first == me && !m->again && !m->quiet)
 		report_missing_room(m->plan, bytes, m->set.routine);
 	return first == 0;
 }
 
 static void reset_plan(struct shmemx_plan *plan, const char *routine)
 {
+	pthread_mutex_lock(&plans.lock);
+	plan->serial = ++plans.made; /* the numbers of its runs begin again */
+	pthread_mutex_unlock(&plans.lock);
 	plan->list.run = plan->counted = 0;
 	plan->list.by_executor = plan->list.by_network = false;
 	plan->list.routine = routine;
@@ -203,7 +212,8 @@ size_t plans_moved(const struct shmemx_team *team, bool *under_way)
 static struct shmemx_plan *plan_of(shmemx_plan_t plan, const char *routine)
 {
 	comms_check_up(routine);
-	if (COMMS_UNLIKELY(!plan || plan < plans.plan || plan >= plans.plan + SHMEMX_PLANS || !plan->team))
+	if (COMMS_UNLIKELY(!plan || plan < plans.plan || plan >= plans.plan + SHMEMX_PLANS || !plan->team ||
+			   plan->kind))
 		rte_die(routine, "plan=%p is no plan; it is SHMEMX_PLAN_INVALID, or was freed", (void *)plan);
 	return plan;
 }
@@ -265,46 +275,55 @@ static void begin_run(struct shmemx_plan *plan, const char *routine)
 	}
 }
 
+void plan_start_run(struct shmemx_plan *plan, const char *routine)
+{
+	begin_run(plan, routine);
+	if (COMMS_UNLIKELY(plan->order.op == SHMEMX_AVG))
+		divide_before(plan);
+	comms_list_start(&plan->list);
+}
+
+bool plan_test_run(struct shmemx_plan *plan)
+{
+	if (!is_started(plan))
+		return true;
+	if (!comms_list_is_over(&plan->list)) {
+		if (!plan->list.by_executor)
+			comms_spin();
+		if (!comms_list_is_over(&plan->list))
+			return false;
+	}
+	end_run(plan);
+	return true;
+}
+
+void plan_wait_run(struct shmemx_plan *plan)
+{
+	if (!is_started(plan))
+		return;
+	if (!comms_list_is_over(&plan->list)) {
+		hang_note_group(plan->list.routine, &plan->team->group);
+		comms_list_wait(&plan->list);
+	}
+	end_run(plan);
+}
+
 API void shmemx_plan_start(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	struct shmemx_plan *p = plan_of(plan, __func__);
-
-	begin_run(p, __func__);
-	if (COMMS_UNLIKELY(p->order.op == SHMEMX_AVG))
-		divide_before(p);
-	comms_list_start(&p->list);
+	plan_start_run(plan_of(plan, __func__), __func__);
 }
 
 API int shmemx_plan_test(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	struct shmemx_plan *p = plan_of(plan, __func__);
-
-	if (!is_started(p))
-		return 1;
-	if (!comms_list_is_over(&p->list)) {
-		if (!p->list.by_executor)
-			comms_spin();
-		if (!comms_list_is_over(&p->list))
-			return 0;
-	}
-	end_run(p);
-	return 1;
+	return plan_test_run(plan_of(plan, __func__));
 }
 
 API void shmemx_plan_wait(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	struct shmemx_plan *p = plan_of(plan, __func__);
-
-	if (!is_started(p))
-		return;
-	if (!comms_list_is_over(&p->list)) {
-		hang_note_group(p->list.routine, &p->team->group);
-		comms_list_wait(&p->list);
-	}
-	end_run(p);
+	plan_wait_run(plan_of(plan, __func__));
 }
 
 /*
@@ -321,10 +340,58 @@ API void shmemx_plan_free(shmemx_plan_t plan)
 		rte_die(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
 	hang_note_group(__func__, set.group);
 	set_check_agreement(&set, "the plan's number among those of its team", (long)p->number, NULL, 0, NULL);
-	if (p->list.by_network)
+	plan_discard(&set, p);
+}
+
+/* --- For requests --- */
+
+void plan_discard(const struct set *set, struct shmemx_plan *plan)
+{
+	if (plan->list.by_network)
 		comms_complete_all();
-	set_sync(&set);
-	free_plan(p);
+	set_sync(set);
+	free_plan(plan);
+}
+
+static bool same_key(const struct plan_order *a, const struct plan_order *b)
+{
+	return a->dest == b->dest && a->source == b->source && a->bytes == b->bytes && a->count == b->count &&
+	       a->root == b->root && a->op == b->op && a->type == b->type;
+}
+
+struct shmemx_plan *plan_find(const struct shmemx_team *team, const struct plan_kind *kind,
+			      const struct plan_order *key)
+{
+	struct shmemx_plan *found = NULL;
+
+	pthread_mutex_lock(&plans.lock);
+	for (int i = 0; i < plans.end && !found; i++) {
+		struct shmemx_plan *plan = &plans.plan[i];
+
+		if (plan->team == team && plan->kind == kind && same_key(&plan->key, key))
+			found = plan;
+	}
+	pthread_mutex_unlock(&plans.lock);
+	return found;
+}
+
+struct shmemx_plan *plan_oldest(const struct shmemx_team *team, int *count)
+{
+	struct shmemx_plan *oldest = NULL;
+
+	*count = 0;
+	pthread_mutex_lock(&plans.lock);
+	for (int i = 0; i < plans.end; i++) {
+		struct shmemx_plan *plan = &plans.plan[i];
+
+		if (plan->team != team || !plan->kind)
+			continue;
+		++*count;
+		if (!oldest || plan->used < oldest->used)
+			oldest = plan;
+	}
+	pthread_mutex_unlock(&plans.lock);
+	return oldest;
 }
 
 /* --- The end --- */
@@ -333,15 +400,22 @@ void api_plans_check(const char *routine)
 {
 	for (int i = 0; i < SHMEMX_PLANS; i++)
 		if (plans.plan[i].team && is_under_way(&plans.plan[i]))
-			rte_die(routine, "a plan of %s is under way; wait for it first", plans.plan[i].list.routine);
+			rte_die(routine, "%s%s is under way; wait for %s first", plans.plan[i].kind ? "" : "a plan of ",
+				plans.plan[i].list.routine, plans.plan[i].kind ? "its request" : "it");
 }
 
 void api_plans_check_team(const struct shmemx_team *team, const char *routine)
 {
-	for (int i = 0; i < SHMEMX_PLANS; i++)
-		if (plans.plan[i].team == team)
+	for (int i = 0; i < SHMEMX_PLANS; i++) {
+		struct shmemx_plan *plan = &plans.plan[i];
+
+		if (plan->team == team && !plan->kind)
 			rte_die_together(routine, "the team has a plan of %s; free it first with shmemx_plan_free",
-					 plans.plan[i].list.routine);
+					 plan->list.routine);
+		if (plan->team == team && is_under_way(plan))
+			rte_die_together(routine, "%s is under way on the team; wait for its request first",
+					 plan->list.routine);
+	}
 }
 
 void api_plans_stop(void)

@@ -59,6 +59,11 @@ struct shmemx_plan {
 	struct plan_order order;
 	int changes;	  /* changes of the team's topology before it was made */
 	uint64_t counted; /* runs counted by plans_moved */
+	/* Of requests (requests.c): what the plan is for; NULL: a plan of the program. */
+	const struct plan_kind *kind;
+	struct plan_order key;
+	uint64_t serial; /* among all plans of this PE */
+	uint64_t used;	 /* number of the team's request that started it last */
 };
 
 /* A plan while it is being made. */
@@ -69,9 +74,33 @@ struct maker {
 	bool near;		   /* PEs of a node load and store each other's data */
 	int executor;
 	size_t bytes;
+	bool quiet;   /* a missing room is not reported */
 	int known_pe; /* the last PE whose block was looked up, -1: none */
 	struct plan_block known;
 };
+
+/* A collective as a plan: how its arguments are checked, and made into commands. */
+struct plan_kind {
+	void (*check)(struct maker *m, const struct plan_order *order);
+	bool (*make)(struct maker *m, const struct plan_order *order);
+	bool again; /* its plans can be made again */
+};
+extern const struct plan_kind plan_broadcast, plan_allgather, plan_alltoall, plan_reduction, plan_sync;
+/* Checks, and makes the complete plan. Returns what the routines that make plans return. */
+int plan_of_kind(struct maker *m, const struct plan_kind *kind, struct plan_order order, shmemx_plan_t *plan);
+
+/*
+ * For requests. A plan of a team with this kind and key; the one that was used longest ago; and the
+ * steps of its runs. plan_discard is a collective, after the last run is over here.
+ */
+struct shmemx_plan *plan_find(const struct shmemx_team *team, const struct plan_kind *kind,
+			      const struct plan_order *key);
+struct shmemx_plan *plan_oldest(const struct shmemx_team *team, int *count);
+void plan_start_run(struct shmemx_plan *plan, const char *routine);
+void plan_wait_run(struct shmemx_plan *plan);
+/* Returns false while the last run is under way. */
+bool plan_test_run(struct shmemx_plan *plan);
+void plan_discard(const struct set *set, struct shmemx_plan *plan);
 
 /* The condition under which a queue's command may run. */
 struct when {
@@ -87,8 +116,6 @@ struct when {
  */
 bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges);
 void plan_end(struct maker *m, shmemx_plan_t *plan);
-/* Makes the complete plan from an order. Returns what the routines that make plans return. */
-int plan_make(struct maker *m, struct plan_order order, shmemx_plan_t *plan);
 /*
  * For making old plans of a team again: the next plan, in the order of their numbers, after the one
  * with this number that has a record of the call that made it (struct plan_order) and was made

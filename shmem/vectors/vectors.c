@@ -50,8 +50,8 @@ struct vector vector_make(const struct set *set, const struct vector_arguments *
 	if (!vector.at)
 		rte_die(set->routine, "no memory for the blocks of %d PEs", n);
 	if (!arguments->counts)
-		rte_die(set->routine, "the counts of %s are NULL; pass an array with a count for each PE",
-			arguments->what);
+		rte_die_together(set->routine, "the counts of %s are NULL; pass an array with a count for each PE",
+				 arguments->what);
 	vector.bytes = vector.at + n;
 	for (int i = 0; i < n; i++) {
 		vector.bytes[i] = arguments->counts[i] * size;

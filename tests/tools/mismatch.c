@@ -28,6 +28,7 @@ static int n;
 static void *block;
 static shmem_team_t team;
 static shmemx_plan_t plan;
+static shmemx_req_h request;
 static shmemx_exchange_t exchange;
 
 #define CALL(name, ...)                  \
@@ -65,6 +66,10 @@ CALL(gather, shmemx_gather(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, how.r
 CALL(scatter, shmemx_scatter(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, how.root))
 CALL(allgatherv, shmemx_allgatherv(WORLD, dest, source, counts_of(how.more), NULL, SHMEMX_LONG))
 CALL(alltoallv, shmemx_alltoallv(WORLD, dest, source, counts_of(how.more), NULL, counts_of(0), NULL, SHMEMX_LONG))
+CALL(request_sum, shmemx_long_sum_reduce_nb(WORLD, dest, source, 2 + how.more, &request); shmemx_req_wait(&request))
+CALL(request_broadcast, shmemx_long_broadcast_nb(WORLD, dest, source, 2 + how.more, how.root, &request);
+     shmemx_req_wait(&request))
+CALL(request_sync, shmemx_sync_nb(WORLD, &request); shmemx_req_wait(&request))
 CALL(inscan, shmem_long_sum_inscan(WORLD, dest, source, 2 + how.more))
 CALL(exscan, shmem_long_sum_exscan(WORLD, dest, source, 2 + how.more))
 CALL(old_broadcast, shmem_broadcast64(dest, source, 2 + how.more, how.root, 0, 0, n, psync))
@@ -157,6 +162,9 @@ static const struct call {
 	{"scatter", "shmemx_scatter", SIZE | ROOT | ORDER, scatter, nothing},
 	{"allgatherv", "shmemx_allgatherv", SIZE | ORDER, allgatherv, nothing},
 	{"alltoallv", "shmemx_alltoallv", SIZE | ORDER, alltoallv, nothing},
+	{"request_sum", "shmemx_long_sum_reduce_nb", SIZE | ORDER, request_sum, nothing},
+	{"request_broadcast", "shmemx_long_broadcast_nb", SIZE | ROOT | ORDER, request_broadcast, nothing},
+	{"request_sync", "shmemx_sync_nb", ORDER, request_sync, nothing},
 	{"inscan", "shmem_long_sum_inscan", SIZE | ORDER, inscan, nothing},
 	{"exscan", "shmem_long_sum_exscan", SIZE | ORDER, exscan, nothing},
 	{"old_broadcast", "shmem_broadcast64", SIZE | ROOT | ORDER, old_broadcast, nothing},

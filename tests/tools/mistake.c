@@ -620,6 +620,50 @@ static void plan_wrongly(bool odd)
 	}
 }
 
+static void blocks_wrongly(bool odd)
+{
+	size_t ones[] = {1, 1}, more[] = {1, 2};
+	long private;
+
+	if (is("block-type"))
+		shmemx_gather(WORLD, to, from, 1, (shmemx_type_t)99, 0);
+	if (is("block-root"))
+		shmemx_scatter(WORLD, to, from, 1, SHMEMX_LONG, 7);
+	if (odd && is("block-private"))
+		shmemx_gather(WORLD, &private, from, 1, SHMEMX_LONG, 0);
+	if (is("block-counts"))
+		shmemx_allgatherv(WORLD, to, from, NULL, NULL, SHMEMX_LONG);
+	if (is("block-lengths"))
+		shmemx_alltoallv(WORLD, to, from, ones, NULL, odd ? more : ones, NULL, SHMEMX_LONG);
+}
+
+/* Only the last PE starts what is under way. */
+static void request_wrongly(bool odd)
+{
+	shmem_team_t team = WORLD;
+	shmemx_req_h request;
+
+	if (strncmp(mistake, "request-", 8))
+		return;
+	if (is("request-null"))
+		shmemx_sync_all_nb(NULL);
+	if (is("request-root"))
+		shmemx_long_broadcast_nb(WORLD, to, from, 2, 7, &request);
+	if (is("request-team"))
+		shmem_team_split_strided(WORLD, 0, 1, shmem_n_pes(), NULL, 0, &team);
+	for (int i = 0; i < 8; i++) { /* the plans of syncs */
+		shmemx_sync_nb(team, &request);
+		shmemx_req_wait(&request);
+	}
+	if (odd)
+		shmemx_sync_nb(team, &request);
+	if (odd && is("request-team"))
+		shmem_team_destroy(team);
+	if (odd && is("request-left"))
+		shmem_finalize();
+	shmem_barrier_all();
+}
+
 static void rdma_wrongly(bool odd)
 {
 	shmemx_rdma_buffer_t mine, *all;
@@ -714,6 +758,8 @@ int main(int argc, char *argv[])
 	exchange_wrongly(odd);
 	grid_wrongly(odd);
 	plan_wrongly(odd);
+	blocks_wrongly(odd);
+	request_wrongly(odd);
 	rdma_wrongly(odd);
 	if (last)
 		of_one(shmem_n_pes());

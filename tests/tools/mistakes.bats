@@ -156,6 +156,18 @@ fails()
 	fails plan-team '^torushmem: PE 0: shmem_team_destroy: ' 'shmemx_plan_free'
 }
 
+@test "blocks, and nonblocking collectives" {
+	fails block-type '^torushmem: PE 0: shmemx_gather: ' 'type=99 is no type'
+	fails block-root '^torushmem: PE 0: shmemx_scatter: ' 'PE_root=7' 'PEs 0 to 1'
+	fails block-private '^torushmem: PE 1: shmemx_gather: ' 'dest=0x' 'symmetric'
+	fails block-counts '^torushmem: PE 0: shmemx_allgatherv: ' 'counts of dest are NULL'
+	fails block-lengths '^torushmem: PE [01]: shmemx_alltoallv: ' 'source_counts.* is 2 here' 'is 1 on PE'
+	fails request-null '^torushmem: PE 0: shmemx_sync_all_nb: ' 'request is NULL'
+	fails request-root '^torushmem: PE 0: shmemx_long_broadcast_nb: ' 'PE_root=7' 'PEs 0 to 1'
+	fails request-left '^torushmem: PE 1: shmem_finalize: ' 'shmemx_sync_nb is under way' 'its request'
+	fails request-team '^torushmem: PE 1: shmem_team_destroy: ' 'shmemx_sync_nb is under way' 'its request'
+}
+
 @test "RDMA with events" {
 	fails rdma-nothing '^torushmem: PE 1: shmemx_rdma_register: ' 'bytes=0' 'at least a byte'
 	fails rdma-none '^torushmem: PE 1: shmemx_rdma_put: ' 'dest=0x' 'is no buffer'

@@ -88,6 +88,22 @@ template <typename T> static void blocks()
 	check(others + 2 * (shmem_n_pes() - 1), 0.5F, "alltoallv");
 }
 
+template <typename T> static void nonblocking()
+{
+	static T to[2], from[2];
+	const float mine[] = {0.5F, 0.5F};
+	shmemx_req_h request = SHMEMX_REQ_INVALID;
+
+	store(from, mine);
+	shmemx_sum_reduce_nb(SHMEM_TEAM_WORLD, to, from, 2, &request);
+	while (shmemx_req_test(&request) != 0)
+		;
+	check(to, 0.5F * float(shmem_n_pes()), "sum_reduce_nb");
+	shmemx_avg_reduce_nb(SHMEM_TEAM_WORLD, to, from, 2, &request);
+	shmemx_req_wait(&request);
+	check(to, 0.5F, "avg_reduce_nb");
+}
+
 template <typename T> static void plain()
 {
 	static T to[2], from[2];
@@ -125,6 +141,9 @@ int main()
 	scatter<double>();
 	blocks<shmemx_half_t>();
 	blocks<double>();
+	nonblocking<shmemx_half_t>();
+	nonblocking<double>();
+	nonblocking<long double>();
 	if (shmem_my_pe() == 0)
 		std::puts("numbers: right");
 	shmem_finalize();

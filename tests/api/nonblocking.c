@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run: local=1,2,3,4,7,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 mixed3=7 split=3 tofu-few=3 */
+/*
+ * Nonblocking collectives: all types and operations against a plain reference, many under way at
+ * once and waited for in another order, with PEs that come late, again with plans that exist and
+ * after they were discarded, on the world and on a part of it; and syncs and barriers.
+ */
+#include "tests/lib/check.h"
+#include "tests/lib/types.h"
+
+#include <complex.h>
+#include <shmemx.h>
+
+#define MOST 700 /* elements */
+#define BLOCKS 16
+#define LARGEST sizeof(long double)
+
+static unsigned char *dest, *source, *expected;
+
+static void maybe_late(uint64_t seed)
+{
+	if (noise(seed) % (uint64_t)npes == (uint64_t)me)
+		usleep((unsigned)(noise(seed + 1) % 1000));
+}
+
+static void complete(shmemx_req_h *request, uint64_t seed)
+{
+	if (seed % 2)
+		while (shmemx_req_test(request) != 0)
+			;
+	else
+		CHECK_EQUAL(shmemx_req_wait(request), 0);
+	CHECK(*request == SHMEMX_REQ_INVALID);
+	CHECK_EQUAL(shmemx_req_test(request), 0);
+	CHECK_EQUAL(shmemx_req_wait(request), 0);
+}
+
+/* Small, so that no result is rounded. */
+static long value_of(int pe, size_t i, uint64_t seed)
+{
+	return (long)(noise(seed * 1000003 + (uint64_t)pe * 4099 + i) % 3);
+}
+
+static void bring(void *at, size_t bytes, int from, int to, uint64_t seed)
+{
+	fill_noise(at, bytes, (seed * 64 + (uint64_t)from) * 64 + (uint64_t)to);
+}
+
+#define MOVES(NAME, TYPE, LEAST, GREATEST)                                                                         \
+	static void move_##NAME(shmem_team_t team, size_t count, uint64_t seed)                                    \
+	{                                                                                                          \
+		int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team), root = (int)(seed % (uint64_t)n);   \
+		size_t bytes = count * sizeof(TYPE);                                                               \
+		TYPE *to = (TYPE *)(void *)dest, *from = (TYPE *)(void *)source, *want = (TYPE *)(void *)expected; \
+		shmemx_req_h request = SHMEMX_REQ_INVALID;                                                         \
+                                                                                                                   \
+		NOTE("%zu elements of " #NAME ", %d PEs", count, n);                                               \
+		for (int i = 0; i < n; i++)                                                                        \
+			bring(from + (size_t)i * count, bytes, mine, i, seed);                                     \
+		shmem_team_sync(team);                                                                             \
+		maybe_late(seed);                                                                                  \
+		CHECK_EQUAL(shmemx_##NAME##_alltoall_nb(team, to, from, count, &request), 0);                      \
+		complete(&request, seed);                                                                          \
+		for (int i = 0; i < n; i++)                                                                        \
+			bring(want + (size_t)i * count, bytes, i, mine, seed);                                     \
+		CHECK_BYTES(to, want, (size_t)n *bytes);                                                           \
+		shmem_team_sync(team);                                                                             \
+		CHECK_EQUAL(shmemx_##NAME##_fcollect_nb(team, to, from, count, &request), 0);                      \
+		complete(&request, seed + 1);                                                                      \
+		for (int i = 0; i < n; i++)                                                                        \
+			bring(want + (size_t)i * count, bytes, i, 0, seed);                                        \
+		CHECK_BYTES(to, want, (size_t)n *bytes);                                                           \
+		shmem_team_sync(team);                                                                             \
+		CHECK_EQUAL(shmemx_##NAME##_broadcast_nb(team, to, from, count, root, &request), 0);               \
+		complete(&request, seed);                                                                          \
+		bring(want, bytes, root, 0, seed);                                                                 \
+		CHECK_BYTES(to, want, bytes);                                                                      \
+		shmem_team_sync(team);                                                                             \
+	}
+RMA_TYPES(MOVES)
+
+#define PLAIN_SET(at, value) (*(at) = (__typeof__(*(at)))(value))
+#define PLAIN_GET(at) ((long)*(at))
+/* Averages bring multiples of the number of PEs. */
+#define REDUCTION(NAME, TYPE, OP, SET, GET, TIMES, JOIN)                                               \
+	static void NAME##_##OP(shmem_team_t team, size_t count, uint64_t seed)                        \
+	{                                                                                              \
+		int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team);                         \
+		TYPE *to = (TYPE *)(void *)dest, *from = seed % 3 ? (TYPE *)(void *)source : to, want; \
+		shmemx_req_h request = SHMEMX_REQ_INVALID;                                             \
+                                                                                                       \
+		NOTE(#OP " of %zu elements of " #NAME ", %d PEs", count, n);                           \
+		for (size_t i = 0; i < count; i++)                                                     \
+			SET(from + i, value_of(mine, i, seed) * (TIMES));                              \
+		shmem_team_sync(team);                                                                 \
+		maybe_late(seed);                                                                      \
+		CHECK_EQUAL(shmemx_##NAME##_##OP##_reduce_nb(team, to, from, count, &request), 0);     \
+		complete(&request, seed);                                                              \
+		for (size_t i = 0; i < count; i++) {                                                   \
+			long a = value_of(0, i, seed);                                                 \
+                                                                                                       \
+			for (int pe = 1; pe < n; pe++) {                                               \
+				long b = value_of(pe, i, seed);                                        \
+                                                                                                       \
+				a = JOIN;                                                              \
+			}                                                                              \
+			SET(&want, a);                                                                 \
+			CHECK_EQUAL(GET(to + i), GET(&want));                                          \
+		}                                                                                      \
+		shmem_team_sync(team);                                                                 \
+	}
+#define LOGIC(NAME, TYPE, ...)                                    \
+	REDUCTION(NAME, TYPE, and, PLAIN_SET, PLAIN_GET, 1, a &b) \
+	REDUCTION(NAME, TYPE, or, PLAIN_SET, PLAIN_GET, 1, a | b) \
+	REDUCTION(NAME, TYPE, xor, PLAIN_SET, PLAIN_GET, 1, a ^ b)
+#define EXTREMES_BY(NAME, TYPE, SET, GET)                      \
+	REDUCTION(NAME, TYPE, min, SET, GET, 1, a < b ? a : b) \
+	REDUCTION(NAME, TYPE, max, SET, GET, 1, a > b ? a : b)
+#define SUMS_BY(NAME, TYPE, SET, GET)                  \
+	REDUCTION(NAME, TYPE, sum, SET, GET, 1, a + b) \
+	REDUCTION(NAME, TYPE, prod, SET, GET, 1, a *b)
+#define EXTREMES(NAME, TYPE, ...) EXTREMES_BY(NAME, TYPE, PLAIN_SET, PLAIN_GET)
+#define SUMS(NAME, TYPE, ...) SUMS_BY(NAME, TYPE, PLAIN_SET, PLAIN_GET)
+#define AVERAGE(NAME, TYPE) REDUCTION(NAME, TYPE, avg, PLAIN_SET, PLAIN_GET, n, a + b)
+LOGIC_TYPES(LOGIC)
+RMA_TYPES(EXTREMES)
+RMA_TYPES(SUMS)
+COMPLEX_TYPES(SUMS)
+AVERAGE(float, float)
+AVERAGE(double, double)
+AVERAGE(longdouble, long double)
+
+#define NARROW(NAME)                                                 \
+	static void set_##NAME(shmemx_##NAME##_t *at, long value)    \
+	{                                                            \
+		float wide = (float)value;                           \
+                                                                     \
+		shmemx_##NAME##_from_float(at, &wide, 1);            \
+	}                                                            \
+	static long get_##NAME(const shmemx_##NAME##_t *at)          \
+	{                                                            \
+		float wide;                                          \
+                                                                     \
+		shmemx_##NAME##_to_float(&wide, at, 1);              \
+		return (long)wide;                                   \
+	}                                                            \
+	EXTREMES_BY(NAME, shmemx_##NAME##_t, set_##NAME, get_##NAME) \
+	SUMS_BY(NAME, shmemx_##NAME##_t, set_##NAME, get_##NAME)     \
+	REDUCTION(NAME, shmemx_##NAME##_t, avg, set_##NAME, get_##NAME, n, a + b)
+NARROW(half)
+NARROW(bfloat16)
+
+typedef void one_call(shmem_team_t team, size_t count, uint64_t seed);
+#define MOVE_ROW(NAME, ...) move_##NAME,
+#define LOGIC_ROW(NAME, ...) NAME##_and, NAME##_or, NAME##_xor,
+#define EXTREMES_ROW(NAME, ...) NAME##_min, NAME##_max,
+#define SUMS_ROW(NAME, ...) NAME##_sum, NAME##_prod,
+static one_call *const calls[] = {
+	RMA_TYPES(MOVE_ROW) LOGIC_TYPES(LOGIC_ROW) RMA_TYPES(EXTREMES_ROW) RMA_TYPES(SUMS_ROW) COMPLEX_TYPES(SUMS_ROW)
+		EXTREMES_ROW(half) SUMS_ROW(half) EXTREMES_ROW(bfloat16) SUMS_ROW(bfloat16) half_avg,
+	bfloat16_avg,
+	float_avg,
+	double_avg,
+	longdouble_avg,
+};
+#define CALLS (sizeof calls / sizeof calls[0])
+
+/* Each call makes plans, more than a team keeps, so the first are discarded meanwhile. */
+static void check_calls(shmem_team_t team, size_t part, size_t of)
+{
+	static const size_t counts[] = {1, 5, MOST, 0};
+
+	for (size_t i = part; i < CALLS; i += of)
+		if (is_selected(i / of))
+			calls[i](team, counts[i / of % 4], i);
+}
+
+/* Many at once: a sum of each block, waited for from the last to the first, again and again. */
+static void check_many(void)
+{
+	long *to = (long *)(void *)dest, *from = (long *)(void *)source;
+	shmemx_req_h requests[BLOCKS];
+
+	for (long round = 0; round < eased(20); round++) {
+		NOTE("many at once, round %ld", round);
+		for (int b = 0; b < BLOCKS; b++)
+			from[b] = me + b + round;
+		shmem_sync_all();
+		maybe_late((uint64_t)round);
+		for (int b = 0; b < BLOCKS; b++)
+			CHECK_EQUAL(shmemx_sum_reduce_nb(SHMEM_TEAM_WORLD, to + b, from + b, 1, &requests[b]), 0);
+		for (int b = BLOCKS - 1; b >= 0; b--) {
+			complete(&requests[b], (uint64_t)(round + b));
+			CHECK_EQUAL(to[b], (long)npes * (npes - 1) / 2 + npes * (b + round));
+		}
+	}
+}
+
+/* Nobody passes before all have come. More of them at once than a team has plans for them. */
+static void check_syncs(void)
+{
+	static long come[2];
+	shmemx_req_h requests[11];
+
+	for (long round = 1; round <= eased(30); round++) {
+		NOTE("syncs, round %ld", round);
+		maybe_late((uint64_t)round);
+		for (int pe = 0; pe < npes; pe++)
+			shmem_long_atomic_inc(&come[round % 2], pe);
+		CHECK_EQUAL(shmemx_barrier_all_nb(&requests[0]), 0);
+		for (int i = 1; i < 11; i++)
+			CHECK_EQUAL(i % 2 ? shmemx_sync_all_nb(&requests[i])
+					  : shmemx_sync_nb(SHMEM_TEAM_WORLD, &requests[i]),
+				    0);
+		for (int i = 0; i < 11; i++)
+			complete(&requests[i], (uint64_t)(i + round));
+		CHECK_EQUAL(shmem_long_atomic_fetch(&come[round % 2], me), npes * ((round + 1) / 2));
+		shmem_barrier_all();
+	}
+}
+
+/* Between start and wait a PE may do anything, other collectives of the team included. */
+static void check_mixed(void)
+{
+	long *to = (long *)(void *)dest, *from = (long *)(void *)source, sum = 0;
+	static long other[2];
+	shmemx_req_h request;
+
+	for (long round = 0; round < eased(20); round++) {
+		NOTE("mixed, round %ld", round);
+		from[0] = me + round;
+		other[0] = me;
+		shmem_sync_all();
+		CHECK_EQUAL(shmemx_max_reduce_nb(SHMEM_TEAM_WORLD, to, from, 1, &request), 0);
+		shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &other[1], &other[0], 1);
+		CHECK_EQUAL(other[1], (long)npes * (npes - 1) / 2);
+		complete(&request, (uint64_t)round);
+		CHECK_EQUAL(to[0], npes - 1 + round);
+		sum += to[0];
+	}
+	CHECK(sum > 0 || npes == 1);
+}
+
+int main(void)
+{
+	shmem_team_t odd;
+
+	setenv("SHMEM_SYMMETRIC_SIZE", "32m", 1);
+	begin();
+	dest = symmetric((size_t)npes * MOST * LARGEST + BLOCKS * 8);
+	source = symmetric((size_t)npes * MOST * LARGEST + BLOCKS * 8);
+	expected = malloc((size_t)npes * MOST * LARGEST);
+	check_calls(SHMEM_TEAM_WORLD, 0, 1);
+	check_many();
+	check_syncs();
+	check_mixed();
+	shmem_team_split_strided(SHMEM_TEAM_WORLD, npes > 1, 1, npes > 1 ? npes - 1 : 1, NULL, 0, &odd);
+	if (odd != SHMEM_TEAM_INVALID) {
+		check_calls(odd, 1, 3);
+		shmem_team_destroy(odd);
+	}
+	free(expected);
+	return end();
+}
