@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "comms/core/near.h"
+#include "comms/core/regions.h"
 #include "comms/ops/notify.h"
 #include "comms/collectives/tree_collective.h"
 #include "comms/wait/wait.h"
@@ -381,8 +382,7 @@ static inline char *set_memory_of(const void *address, int pe)
 {
 	struct comms_peer *peer;
 
-	comms_connect(pe);
-	return comms_reach(address, 1, pe, &peer);
+	return comms_reach_any(address, 1, pe, &peer);
 }
 
 static inline void await_flag(_Atomic uint64_t *word, uint64_t value)

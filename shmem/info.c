@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "comms/core/regions.h"
+
 API int pshmem_my_pe(void)
 {
 	comms_check_up(__func__);
@@ -61,10 +63,11 @@ static void *pointer_to(const void *dest, int pe)
 
 	if (pe < 0 || pe >= comms.n_pes || !is_symmetric(dest))
 		return NULL;
-	comms_connect(pe);
-	if (comms_is_on_device(dest))
+	if (comms_is_on_device(dest)) {
+		comms_connect(pe);
 		return comms.device->reach(dest, pe);
-	return comms_reach(dest, 0, pe, &peer);
+	}
+	return comms_reach_any(dest, 0, pe, &peer);
 }
 
 API void *pshmem_ptr(const void *dest, int pe)

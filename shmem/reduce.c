@@ -101,8 +101,7 @@ void reduce_member(const struct reduction *r, int i, char *acc, const char *sour
 
 	if (count == 0)
 		return;
-	comms_connect(pe);
-	here = comms_reach(source, count * r->size, pe, &peer);
+	here = comms_reach_any(source, count * r->size, pe, &peer);
 	if (here) {
 		combine_into_part(r, acc, 0, here, count);
 		return;

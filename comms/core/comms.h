@@ -190,7 +190,9 @@ enum comms_segment_id comms_find_segment(const void *address);
  */
 static inline bool comms_shared(enum comms_segment_id segment)
 {
-	return segment == COMMS_HEAP || (segment < COMMS_NO_SEGMENT && comms.segments[segment].fd >= 0);
+	return segment == COMMS_HEAP ||
+	       (segment < COMMS_NO_SEGMENT &&
+		(comms.segments[segment].fd >= 0 || comms.segments[segment].kind == COMMS_KIND_BROUGHT));
 }
 
 /* The record of a PE; connects to it first if this is the first contact. */

@@ -154,15 +154,16 @@ struct comms_traffic {
 };
 
 /*
- * Memory that is not symmetric and that others may put to and get from: comms/ops/buffers.h. All
- * networks support it.
+ * Memory beyond the heap and the global data: regions (regions.h), and memory that is not symmetric
+ * and that others may put to and get from (comms/ops/buffers.h). All networks support it. The words
+ * that share writes for a region are in the record that comms_region_of returns for a place there.
  */
 struct network_buffers {
 	/*
 	 * Writes what others need into buffer->network. Returns a handle for unshare; using the
-	 * buffer after unshare is an error.
+	 * buffer after unshare is an error. Two threads may be in these functions at once.
 	 */
-	void *(*share)(struct comms_buffer *buffer);
+	void *(*share)(struct comms_buffer *buffer, const char *routine);
 	void (*unshare)(const struct comms_buffer *buffer, void *handle);
 	/*
 	 * Waits for nothing. Reads to->bytes into to->dest, memory of this PE. The data has arrived

@@ -14,9 +14,29 @@
 
 static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* The network's handles of this PE's regions. */
+static void *region_handle[COMMS_REGIONS];
+
 static int region_index(enum comms_segment_id segment)
 {
 	return (int)segment - COMMS_FIXED_SEGMENTS;
+}
+
+const char *comms_segment_name(enum comms_segment_id segment)
+{
+	static const char *const names[] = {"symmetric heap",
+					    "global data",
+					    "heap 1 of shmemx_heap_create_in",
+					    "heap 2 of shmemx_heap_create_in",
+					    "heap 3 of shmemx_heap_create_in",
+					    "heap 4 of shmemx_heap_create_in",
+					    "heap 5 of shmemx_heap_create_in",
+					    "heap 6 of shmemx_heap_create_in"};
+
+	_Static_assert(sizeof names / sizeof *names == COMMS_MOST_SEGMENTS, "each has one");
+	if (comms.segments[segment].kind == COMMS_KIND_DEVICE)
+		return "heap of a device";
+	return names[segment];
 }
 
 /* --- A peer's regions --- */
@@ -96,6 +116,20 @@ const struct comms_region *comms_region_of(struct comms_peer *peer, enum comms_s
 	return region;
 }
 
+void *comms_reach_any(const void *address, size_t bytes, int pe, struct comms_peer **peer)
+{
+	enum comms_segment_id segment = comms_find_segment(address);
+	struct comms_reach reach;
+	size_t offset;
+
+	*peer = comms_connect(pe);
+	if (segment == COMMS_NO_SEGMENT)
+		return NULL;
+	reach = comms_segment_reach(*peer, segment);
+	offset = (size_t)((const char *)address - comms.segments[segment].base);
+	return offset < reach.size && bytes <= reach.size - offset ? reach.base + offset : NULL;
+}
+
 bool comms_region_contains(const struct comms_peer *peer, uintptr_t address)
 {
 	const struct comms_region *records = atomic_load_explicit(&peer->regions, memory_order_acquire);
@@ -104,6 +138,31 @@ bool comms_region_contains(const struct comms_peer *peer, uintptr_t address)
 		if (atomic_load_explicit(&records[i].known, memory_order_acquire) &&
 		    address - (uintptr_t)records[i].reach.base < records[i].reach.size)
 			return true;
+	return false;
+}
+
+static bool system_has_file(const struct comms_system *system, uint64_t device, uint64_t inode)
+{
+	unsigned in_use = atomic_load_explicit(&comms.regions, memory_order_acquire);
+
+	for (int i = 0; i < COMMS_REGIONS; i++) {
+		const struct comms_region_shown *shown = &system->regions[i];
+
+		if (in_use >> (i + COMMS_FIXED_SEGMENTS) & 1 && shown->fd >= 0 && shown->device == device &&
+		    shown->inode == inode)
+			return true;
+	}
+	return false;
+}
+
+bool comms_region_has_file(uint64_t device, uint64_t inode)
+{
+	for (int i = 0; i < comms.n_node; i++) {
+		const struct comms_reach heap = comms_peer(comms.node_pes[i])->reach[COMMS_HEAP];
+
+		if (heap.base && system_has_file((const struct comms_system *)(void *)heap.base, device, inode))
+			return true;
+	}
 	return false;
 }
 
@@ -128,6 +187,36 @@ void comms_regions_forget(struct comms_peer *peer)
 
 /* --- This PE's --- */
 
+static struct comms_buffer region_buffer(const struct comms_region_shown *shown)
+{
+	struct comms_buffer buffer = {.magic = COMMS_BUFFER_MAGIC, .pe = comms.pe, .process = shown->pid};
+
+	buffer.base = shown->base;
+	buffer.size = shown->size;
+	memcpy(buffer.network, shown->network, sizeof buffer.network);
+	return buffer;
+}
+
+/* A device's memory is another matter: comms/gpu. */
+static void share_region(int number, struct comms_region_shown *shown, const char *routine)
+{
+	struct comms_buffer buffer = region_buffer(shown);
+
+	_Static_assert(sizeof shown->network == sizeof buffer.network, "what share writes fits");
+	if (!comms.network || comms.segments[number].kind != COMMS_KIND_BROUGHT)
+		return;
+	region_handle[number - COMMS_FIXED_SEGMENTS] = comms.network->buffers->share(&buffer, routine);
+	memcpy(shown->network, buffer.network, sizeof shown->network);
+}
+
+static void unshare_region(enum comms_segment_id segment)
+{
+	struct comms_buffer buffer = region_buffer(&comms.system->regions[region_index(segment)]);
+
+	if (comms.network && comms.segments[segment].kind == COMMS_KIND_BROUGHT)
+		comms.network->buffers->unshare(&buffer, region_handle[region_index(segment)]);
+}
+
 static void show_region(struct comms_region_shown *shown, const struct comms_segment *segment, uint64_t offset)
 {
 	struct memory_handle handle;
@@ -143,7 +232,7 @@ static void show_region(struct comms_region_shown *shown, const struct comms_seg
 					     .fd = handle.fd};
 }
 
-enum comms_segment_id comms_region_add(const struct comms_segment *segment, uint64_t offset)
+enum comms_segment_id comms_region_add(const struct comms_segment *segment, uint64_t offset, const char *routine)
 {
 	unsigned in_use = atomic_load_explicit(&comms.regions, memory_order_relaxed);
 	int number = COMMS_FIXED_SEGMENTS;
@@ -157,6 +246,7 @@ enum comms_segment_id comms_region_add(const struct comms_segment *segment, uint
 	shown = &comms.system->regions[number - COMMS_FIXED_SEGMENTS];
 	shown->serial++;
 	show_region(shown, segment, offset);
+	share_region(number, shown, routine);
 	atomic_store_explicit(&comms.regions, in_use | 1U << number, memory_order_release);
 	return (enum comms_segment_id)number;
 }
@@ -164,6 +254,7 @@ enum comms_segment_id comms_region_add(const struct comms_segment *segment, uint
 void comms_region_remove(enum comms_segment_id segment)
 {
 	atomic_fetch_and_explicit(&comms.regions, ~(1U << segment), memory_order_relaxed);
+	unshare_region(segment);
 	for (int pe = 0; pe < comms.n_pes; pe++) {
 		struct comms_peer *peer = comms_peer(pe);
 		struct comms_region *records = atomic_load_explicit(&peer->regions, memory_order_relaxed);

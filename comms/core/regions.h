@@ -24,6 +24,12 @@ struct comms_region {
 /* The record of a region of a peer, which the first call for it makes; it may wait. */
 const struct comms_region *comms_region_of(struct comms_peer *peer, enum comms_segment_id segment);
 
+/*
+ * As comms_reach, of the PE's regions, too; connects to it if need be. NULL: this process cannot
+ * load and store it.
+ */
+void *comms_reach_any(const void *address, size_t bytes, int pe, struct comms_peer **peer);
+
 /* Is this a region of a peer of the node, mapped here? For signal handlers. */
 bool comms_region_contains(const struct comms_peer *peer, uintptr_t address);
 
@@ -41,6 +47,25 @@ static inline struct comms_reach comms_segment_remote(struct comms_peer *peer, e
 		       : comms_region_of(peer, segment)->remote;
 }
 
+/* Is this file a region of a PE of this node, as far as this process knows its regions? */
+bool comms_region_has_file(uint64_t device, uint64_t inode);
+
+/* For messages: "symmetric heap", "global data", "heap 1 of shmemx_heap_create_in". */
+const char *comms_segment_name(enum comms_segment_id segment);
+
+static inline bool comms_segment_is_in_use(enum comms_segment_id segment)
+{
+	return segment < COMMS_FIXED_SEGMENTS
+		       ? comms.segments[segment].size > 0
+		       : atomic_load_explicit(&comms.regions, memory_order_acquire) >> segment & 1;
+}
+
+/* What the network wrote about a region of this PE. */
+static inline const uint64_t *comms_region_words(enum comms_segment_id segment)
+{
+	return comms.system->regions[segment - COMMS_FIXED_SEGMENTS].network;
+}
+
 /*
  * A region of this PE. All PEs must call these in the same order, and get the same number.
  * COMMS_NO_SEGMENT: all numbers are in use. offset: where the memory begins in the file
@@ -48,7 +73,7 @@ static inline struct comms_reach comms_segment_remote(struct comms_peer *peer, e
  * must precede a removal. A removal forgets what this PE knows of the peers' regions with this
  * number; closing the file is left to the caller.
  */
-enum comms_segment_id comms_region_add(const struct comms_segment *segment, uint64_t offset);
+enum comms_segment_id comms_region_add(const struct comms_segment *segment, uint64_t offset, const char *routine);
 void comms_region_remove(enum comms_segment_id segment);
 /* Frees what this PE knows of a peer's regions. */
 void comms_regions_forget(struct comms_peer *peer);

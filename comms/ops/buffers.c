@@ -37,7 +37,7 @@ static void take_place(int place, struct comms_buffer *buffer)
 {
 	buffer->place = (uint32_t)place;
 	buffer->serial = ++buffers.serials;
-	buffers.at[place].handle = comms.network ? comms.network->buffers->share(buffer) : NULL;
+	buffers.at[place].handle = comms.network ? comms.network->buffers->share(buffer, "shmemx_rdma_register") : NULL;
 	buffers.at[place].buffer = *buffer;
 	if (place >= end_of_table())
 		atomic_store_explicit(&buffers.end, place + 1, memory_order_relaxed);

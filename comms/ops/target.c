@@ -16,6 +16,9 @@ static void complain_of_remote(const struct target *t, size_t bytes, const char 
 		rte_die(routine,
 			"PE %d runs another program, so its global data lies differently; use shmem_malloc memory",
 			peer->pe);
+	if (t->place.segment >= COMMS_FIXED_SEGMENTS)
+		rte_die(routine, "%zu bytes at offset %zu run past the end of the %s on PE %d", bytes, t->place.offset,
+			comms_segment_name(t->place.segment), peer->pe);
 	rte_die(routine,
 		"%zu bytes at offset %zu run past the end of PE %d's heap (%zu bytes); give all PEs the same "
 		"SHMEM_SYMMETRIC_SIZE",

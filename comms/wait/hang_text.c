@@ -8,6 +8,7 @@
 
 #include "comms/core/awaited.h"
 #include "comms/core/network.h"
+#include "comms/core/regions.h"
 #include "comms/ops/reorder.h"
 #include "comms/core/group.h"
 
@@ -51,6 +52,8 @@ static const char *address_text(const void *address, char place[64])
 		snprintf(place, 64, "heap + 0x%" PRIxPTR, offset - COMMS_SYSTEM_BYTES);
 	else if (segment == COMMS_GLOBALS)
 		snprintf(place, 64, "global data + 0x%" PRIxPTR, offset);
+	else if (segment != COMMS_NO_SEGMENT)
+		snprintf(place, 64, "%s + 0x%" PRIxPTR, comms_segment_name(segment), offset);
 	else
 		snprintf(place, 64, "0x%" PRIxPTR, (uintptr_t)address);
 	return place;

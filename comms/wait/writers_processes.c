@@ -24,6 +24,7 @@
 #include "comms/core/comms.h"
 #include "comms/core/memory.h"
 #include "comms/core/peers.h"
+#include "comms/core/regions.h"
 #include "rte/rte.h"
 
 #define ENVIRONMENT (1 << 20) /* bytes of it that are searched */
@@ -83,7 +84,7 @@ static bool is_memory_of_pe(const struct table *table, uint64_t device, uint64_t
 			if (handle->fd >= 0 && handle->device == device && handle->inode == inode)
 				return true;
 		}
-	return false;
+	return comms_region_has_file(device, inode);
 }
 
 /* Does it map memory of a PE? runs: it has memory, so it is no zombie and no kernel thread. */
@@ -100,7 +101,7 @@ static bool maps_memory(const struct table *table, pid_t pid, bool *runs)
 		unsigned long long inode;
 
 		*runs = true;
-		found = strstr(line, "/memfd:") &&
+		found = strchr(line, '/') &&
 			sscanf(line, "%*x-%*x %*s %*x %x:%x %llu", &major_number, &minor_number, &inode) == 3 &&
 			is_memory_of_pe(table, makedev(major_number, minor_number), inode);
 	}

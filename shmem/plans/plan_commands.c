@@ -30,8 +30,7 @@ void *plan_here(const struct maker *m, const void *address, int pe)
 	struct comms_peer *peer;
 	void *here;
 
-	comms_connect(pe);
-	here = comms_reach(address, 1, pe, &peer);
+	here = comms_reach_any(address, 1, pe, &peer);
 	if (!here)
 		rte_die(m->set.routine,
 			"PE %d of this node runs another program, so its global data lies differently; use "

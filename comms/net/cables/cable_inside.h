@@ -6,6 +6,7 @@
 
 #include "cable_hosts.h"
 #include "comms/core/network.h"
+#include "comms/core/regions.h"
 #include "comms/net/server.h"
 #include "comms/observe/trace.h"
 
@@ -329,7 +330,7 @@ struct cable_message *cable_put_message(int pe, uint64_t there, const void *sour
 struct cable_message *cable_read_message(int pe, uint64_t there, void *dest, size_t bytes);
 static inline uint64_t cable_place(const struct comms_place *place)
 {
-	return (uint64_t)(uintptr_t)(place->peer->remote_base[place->segment] + place->offset);
+	return (uint64_t)(uintptr_t)(comms_segment_remote(place->peer, place->segment).base + place->offset);
 }
 static inline uint32_t cable_event(void)
 {

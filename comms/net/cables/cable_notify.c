@@ -52,11 +52,11 @@ void cable_notify(struct comms_request *request, const struct network_notificati
 	cable_wait_for(&waiter);
 }
 
-/* --- Memory that is not symmetric: messages name it by its address --- */
+/* --- Memory beyond heap and global data: messages name it by its address --- */
 
-static void *share_buffer(struct comms_buffer *buffer)
+static void *share_buffer(struct comms_buffer *buffer, const char *routine)
 {
-	(void)buffer;
+	(void)buffer, (void)routine;
 	return NULL;
 }
 

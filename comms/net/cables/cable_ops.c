@@ -105,7 +105,7 @@ struct cable_message *cable_read_message(int pe, uint64_t there, void *dest, siz
 	read->header.there = there;
 	read->header.value = bytes;
 	read->header.token = (uint64_t)(uintptr_t)read;
-	if (cable_net.verbs && comms_find_segment(dest) != COMMS_NO_SEGMENT)
+	if (cable_net.verbs && comms_find_segment(dest) < COMMS_FIXED_SEGMENTS)
 		read->header.word = (uint64_t)(uintptr_t)dest;
 	read->dest = dest;
 	read->awaited = bytes;

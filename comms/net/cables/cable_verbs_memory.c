@@ -84,14 +84,17 @@ static struct cable_part part_around(uint64_t address)
 	return part;
 }
 
-/* Registers it, if it is symmetric. */
+/* Registers it, if it is in the heap or global data. */
 static void register_part(struct cable_device *device, struct cable_part *part)
 {
 	void *begin = (void *)(uintptr_t)part->begin;
 	const enum comms_segment_id segment = comms_find_segment(begin);
 
-	/* A fork moves pinned pages, unless they are shared memory. */
-	if (device->full || segment == COMMS_NO_SEGMENT || !comms_shared(segment))
+	/*
+	 * A fork moves pinned pages, unless they are shared memory. A region may end before the link
+	 * does, which keeps its keys, so regions are not registered.
+	 */
+	if (device->full || segment >= COMMS_FIXED_SEGMENTS || !comms_shared(segment))
 		return;
 	part->memory = verbs_library.reg_mr(device->pd, begin, part->end - part->begin,
 					    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);

@@ -7,6 +7,7 @@
 #include <rdma/fi_domain.h>
 
 #include "comms/core/network.h"
+#include "comms/core/regions.h"
 #include "comms/net/server.h"
 #include "ofi_library.h"
 

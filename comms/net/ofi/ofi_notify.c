@@ -93,15 +93,15 @@ void ofi_notify(struct comms_request *request, const struct network_notification
 		notify_now(n, n->counted ? ofi_pending(n->channel) : NULL);
 }
 
-/* --- Memory that is not symmetric: base and key are stored in its buffer --- */
+/* --- Memory beyond heap and global data: base and key are stored in its buffer --- */
 
-static void *share_buffer(struct comms_buffer *buffer)
+static void *share_buffer(struct comms_buffer *buffer, const char *routine)
 {
 	struct ofi_memory *memory = malloc(sizeof *memory);
 
 	if (!memory)
-		rte_die("shmemx_rdma_register", "no memory");
-	ofi_register(memory, (void *)(uintptr_t)buffer->base, buffer->size, "shmemx_rdma_register");
+		rte_die(routine, "no memory");
+	ofi_register(memory, (void *)(uintptr_t)buffer->base, buffer->size, routine);
 	buffer->network[0] = memory->base;
 	buffer->network[1] = memory->key;
 	return memory;

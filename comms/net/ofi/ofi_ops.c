@@ -23,12 +23,18 @@
 struct transfer ofi_transfer(enum transfer_kind kind, const struct comms_place *there, size_t bytes)
 {
 	const struct ofi_peer *peer = ofi_peer(there->peer);
+	struct transfer transfer = {.kind = kind, .peer = there->peer, .there = there->offset, .bytes = bytes};
 
-	return (struct transfer){.kind = kind,
-				 .peer = there->peer,
-				 .there = peer->base[there->segment] + there->offset,
-				 .key = peer->key[there->segment],
-				 .bytes = bytes};
+	if (there->segment < COMMS_FIXED_SEGMENTS) {
+		transfer.there += peer->base[there->segment];
+		transfer.key = peer->key[there->segment];
+	} else {
+		const struct comms_region *region = comms_region_of(there->peer, there->segment);
+
+		transfer.there += region->network[0];
+		transfer.key = region->network[1];
+	}
+	return transfer;
 }
 
 /* --- Puts and gets --- */

@@ -19,10 +19,12 @@ static int open_session_queue(struct session_queue *session_queue, utofu_tni_id_
 	session_queue->by = session_queue->vcq;
 	if (session_queue->open)
 		code = utofu.query_vcq_id(session_queue->vcq, &session_queue->id);
-	for (unsigned i = 0; i < COMMS_FIXED_SEGMENTS && code == UTOFU_SUCCESS; i++)
-		if (comms.segments[i].size > 0)
+	for (unsigned i = 0; i < COMMS_MOST_SEGMENTS && code == UTOFU_SUCCESS; i++)
+		if (comms_segment_is_in_use((enum comms_segment_id)i)) {
 			code = utofu.reg_mem_with_stag(session_queue->vcq, comms.segments[i].base,
 						       comms.segments[i].size, i, 0, &session_queue->memory[i]);
+			session_queue->registered |= 1U << i;
+		}
 	return code;
 }
 
@@ -31,8 +33,8 @@ static void close_session_queue(struct session_queue *session_queue)
 	free(session_queue->commands);
 	if (!session_queue->open)
 		return;
-	for (unsigned i = 0; i < COMMS_FIXED_SEGMENTS; i++)
-		if (comms.segments[i].size > 0)
+	for (unsigned i = 0; i < COMMS_MOST_SEGMENTS; i++)
+		if (session_queue->registered >> i & 1)
 			utofu.dereg_mem(session_queue->vcq, session_queue->memory[i], 0);
 	tofu_check(utofu.free_vcq(session_queue->vcq), "utofu_free_vcq");
 }

@@ -21,7 +21,8 @@ enum { SESSION_QUEUES = 40, MOST_COMMANDS = 1000 };
 struct session_queue {
 	utofu_vcq_hdl_t vcq, by; /* by: the queue that posts */
 	utofu_vcq_id_t id;
-	utofu_stadd_t memory[COMMS_FIXED_SEGMENTS];
+	utofu_stadd_t memory[COMMS_MOST_SEGMENTS];
+	unsigned registered; /* one bit for each of them */
 	bool open, reports;
 	bool over; /* in this run */
 	char *commands;

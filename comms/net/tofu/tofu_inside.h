@@ -6,6 +6,7 @@
 
 #include "comms/ops/ops.h"
 #include "comms/core/network.h"
+#include "comms/core/regions.h"
 #include "tofu_library.h"
 
 /*
@@ -113,7 +114,11 @@ static inline struct tofu_peer *tofu_peer(const struct comms_peer *peer)
 
 static inline utofu_stadd_t tofu_remote(const struct comms_place *there)
 {
-	return tofu_peer(there->peer)->memory[there->segment] + there->offset;
+	const struct tofu_peer *peer = tofu_peer(there->peer);
+
+	if (there->segment < COMMS_FIXED_SEGMENTS)
+		return peer->memory[there->segment] + there->offset;
+	return comms_region_of(there->peer, there->segment)->network[peer->theirs] + there->offset;
 }
 
 static inline utofu_stadd_t tofu_buffer(const struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset)
@@ -183,7 +188,7 @@ void tofu_notify(struct comms_request *request, const struct network_notificatio
 void tofu_complete(void);
 
 /* Registers memory of the program with all queues, until it is released. */
-void *tofu_share(struct comms_buffer *buffer);
+void *tofu_share(struct comms_buffer *buffer, const char *routine);
 void tofu_unshare(const struct comms_buffer *buffer, void *handle);
 
 /* Polls the queues; the second polls until a counter is 0. */

@@ -28,7 +28,7 @@ static utofu_stadd_t piece_address(const struct network_notification *n, int i)
 {
 	if (n->buffer && i == 0)
 		return tofu_buffer(n->peer, n->buffer, n->piece[i].offset);
-	return tofu_peer(n->peer)->memory[n->segment] + n->piece[i].offset;
+	return tofu_remote(&(const struct comms_place){n->peer, n->segment, n->piece[i].offset});
 }
 
 static void tofu_put_data(const struct tofu_counters *counters, const struct network_notification *n)
@@ -47,7 +47,8 @@ static void tofu_put_data(const struct tofu_counters *counters, const struct net
 static void put_flag(const struct tofu_counters *counters, const struct network_notification *n, const uint64_t *value)
 {
 	if (n->flag_offset != COMMS_NO_FLAG)
-		tofu_start_puts(counters, n->peer, tofu_peer(n->peer)->memory[n->flag_segment] + n->flag_offset,
+		tofu_start_puts(counters, n->peer,
+				tofu_remote(&(const struct comms_place){n->peer, n->flag_segment, n->flag_offset}),
 				&(struct network_piece){0, value, sizeof *value});
 }
 

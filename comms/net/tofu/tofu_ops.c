@@ -43,7 +43,7 @@ static bool find_registered(const struct tofu_queue *queue, const void *memory, 
 	if (id == COMMS_NO_SEGMENT)
 		return find_buffer(queue, memory, bytes, stadd);
 	offset = (size_t)((const char *)memory - comms.segments[id].base);
-	*stadd = queue->memory[id] + offset;
+	*stadd = offset + (id < COMMS_FIXED_SEGMENTS ? queue->memory[id] : comms_region_words(id)[queue - tofu.queue]);
 	return bytes <= comms.segments[id].size - offset;
 }
 

@@ -264,11 +264,12 @@ void tofu_request_register(struct tofu_request *request, void *memory, size_t by
 _Static_assert(TOFU_TNIS <= sizeof(((struct comms_buffer *)0)->network) / sizeof(uint64_t), "an address for each");
 
 /* The queue that receives a peer's data is known to the peer and this PE, but not to others. */
-void *tofu_share(struct comms_buffer *buffer)
+void *tofu_share(struct comms_buffer *buffer, const char *routine)
 {
 	void *memory = (void *)(uintptr_t)buffer->base;
 	int code = UTOFU_SUCCESS;
 
+	(void)routine;
 	tofu_lock();
 	for (int e = 0; e < tofu.tnis && code == UTOFU_SUCCESS; e++)
 		code = utofu.reg_mem(tofu.queue[e].vcq, memory, buffer->size, 0, &buffer->network[e]);

@@ -25,7 +25,7 @@ static const struct buffer_key *const_key_in_buffer(const struct comms_buffer *b
 	return (const void *)buffer->network;
 }
 
-void *ucx_share(struct comms_buffer *buffer)
+void *ucx_share(struct comms_buffer *buffer, const char *routine)
 {
 	const ucp_mem_map_params_t params = {
 		.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
@@ -39,10 +39,10 @@ void *ucx_share(struct comms_buffer *buffer)
 	key_in_buffer(buffer)->bytes = 0;
 	if (!ucx.rma)
 		return NULL;
-	memory = ucx_map_memory(&params, "shmemx_rdma_register");
+	memory = ucx_map_memory(&params, routine);
 	ucx_check(ucp.rkey_pack(ucx.context, memory, &key, &bytes), "ucp_rkey_pack");
 	if (bytes > sizeof key_in_buffer(buffer)->key)
-		rte_die("shmemx_rdma_register",
+		rte_die(routine,
 			"a key of UCX has %zu bytes here, and %zu are the most; name fewer transports in UCX_TLS",
 			bytes, sizeof key_in_buffer(buffer)->key);
 	key_in_buffer(buffer)->bytes = (uint32_t)bytes;

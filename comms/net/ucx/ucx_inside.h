@@ -6,6 +6,7 @@
 
 #include "comms/ops/ops.h"
 #include "comms/core/network.h"
+#include "comms/core/regions.h"
 #include "ucx_failure.h"
 #include "filter/ucx_filter.h"
 #include "ucx_library.h"
@@ -210,7 +211,16 @@ static inline unsigned ucx_worker_progress(ucp_worker_h worker)
 
 static inline uint64_t ucx_remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
 {
-	return (uint64_t)(uintptr_t)(peer->base[segment] + offset);
+	char *base = segment < COMMS_FIXED_SEGMENTS ? peer->base[segment]
+						    : comms_segment_remote(comms_peer(peer->pe), segment).base;
+
+	return (uint64_t)(uintptr_t)(base + offset);
+}
+
+/* For puts and gets by UCX's own; NULL: they go as messages, as all to a region do. */
+static inline ucp_rkey_h ucx_key(const struct ucx_peer *peer, enum comms_segment_id segment)
+{
+	return segment < COMMS_FIXED_SEGMENTS ? peer->key[segment] : NULL;
 }
 
 /* The caller uses the channel, so the mark stays valid. */
@@ -276,7 +286,7 @@ void ucx_complete(void);
 void ucx_notify(struct comms_request *request, const struct network_notification *notification);
 /* By UCX's put; offset is the address at the peer. */
 void ucx_put_by_rma(struct mark *mark, ucp_rkey_h key, const struct network_piece *data, bool nbi);
-void *ucx_share(struct comms_buffer *buffer);
+void *ucx_share(struct comms_buffer *buffer, const char *routine);
 void ucx_unshare(const struct comms_buffer *buffer, void *handle);
 void ucx_get_buffer(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer,
 		    size_t offset, struct comms_piece *to);

@@ -136,8 +136,8 @@ static void ucx_put_signal(const struct network_notification *n)
 	struct ucx_item item = {data.offset, remote_flag(peer, n), n->value, data.bytes};
 
 	channel_order(mark);
-	if (peer->key[n->segment]) {
-		ucx_put_by_rma(mark, peer->key[n->segment], &data, n->nbi);
+	if (ucx_key(peer, n->segment)) {
+		ucx_put_by_rma(mark, ucx_key(peer, n->segment), &data, n->nbi);
 		channel_flush_puts(mark);
 		item.bytes = 0;
 	}

@@ -96,8 +96,8 @@ static void ucx_put(struct comms_channel *channel, const struct comms_place *the
 	const struct network_piece data = {ucx_remote(peer, there->segment, there->offset), source, bytes};
 
 	channel_order(mark);
-	if (peer->key[there->segment])
-		ucx_put_by_rma(mark, peer->key[there->segment], &data, nbi);
+	if (ucx_key(peer, there->segment))
+		ucx_put_by_rma(mark, ucx_key(peer, there->segment), &data, nbi);
 	else
 		ucx_message_write(mark, (struct ucx_item){data.offset, 0, 0, bytes}, COMMS_SWAP, source, nbi, event);
 	channel_end(mark);
@@ -109,8 +109,8 @@ static void ucx_get(struct comms_channel *channel, const struct comms_place *the
 	struct ucx_peer *peer = mark->peer;
 	uint64_t source = ucx_remote(peer, there->segment, there->offset);
 
-	if (peer->key[there->segment])
-		get_by_ucx(mark, peer->key[there->segment], source, dest, bytes, nbi);
+	if (ucx_key(peer, there->segment))
+		get_by_ucx(mark, ucx_key(peer, there->segment), source, dest, bytes, nbi);
 	else
 		ucx_message_read(mark, source, dest, bytes, nbi);
 	channel_end(mark);
