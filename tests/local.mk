@@ -135,7 +135,7 @@ ABOUT_UCX = tests/lib/ucx_protocols
 
 # The tests of memory on GPUs: tests/gpu/run. The stand-in for CUDA's driver is for these alone.
 GPU_TESTS = tests/gpu/amo tests/gpu/collectives tests/gpu/kernels tests/gpu/memory tests/gpu/rma \
-	tests/gpu/signals tests/gpu/speed tests/gpu/stand_in tests/gpu/wait
+	tests/gpu/signals tests/gpu/speed tests/gpu/stand_in tests/gpu/start tests/gpu/wait
 check_LTLIBRARIES = tests/gpu/soft/libcuda.la
 tests_gpu_soft_libcuda_la_SOURCES = tests/gpu/soft/copies.c tests/gpu/soft/devices.c tests/gpu/soft/ipc.c \
 	tests/gpu/soft/kernels.c tests/gpu/soft/memory.c tests/gpu/soft/soft.h tests/gpu/soft/streams.c
@@ -145,6 +145,7 @@ tests_gpu_soft_libcuda_la_LIBADD = -lpthread
 tests_gpu_stand_in_SOURCES = tests/gpu/stand_in.c tests/gpu/device.h
 tests_gpu_stand_in_LDADD = -ldl
 tests_gpu_memory_LDADD = libtorushmem.la -ldl -lpthread
+tests_gpu_start_LDADD = libtorushmem.la -ldl
 tests_gpu_kernels_SOURCES = tests/gpu/kernels.c tests/gpu/device.h comms/gpu/driver.c comms/gpu/driver.h \
 	comms/gpu/kernels.c comms/gpu/kernels.h comms/gpu/kernels_text.c
 tests_gpu_kernels_LDADD = -ldl -lpthread -lm

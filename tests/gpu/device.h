@@ -71,6 +71,16 @@ __attribute__((unused)) static void *device_symbol(const char *name)
 	return symbol;
 }
 
+/* Of several GPUs the PEs take turns. */
+static inline int device_choose(void)
+{
+	const char *rank = getenv("PMIX_RANK");
+	int count = 1;
+
+	DEVICE(cuDeviceGetCount(&count));
+	return rank ? atoi(rank) % count : 0;
+}
+
 /* Makes the GPU current in this thread; before shmem_init_thread, as the specification wants. */
 __attribute__((unused)) static void device_start(void)
 {
@@ -86,7 +96,7 @@ __attribute__((unused)) static void device_start(void)
 	}
 	DEVICE_FUNCTIONS(DEVICE_FIND)
 	DEVICE(cuInit(0));
-	DEVICE(cuDeviceGet(&device.device, 0));
+	DEVICE(cuDeviceGet(&device.device, device_choose()));
 	DEVICE(cuDevicePrimaryCtxRetain(&device.context, device.device));
 	DEVICE(cuCtxSetCurrent(device.context));
 }

@@ -245,9 +245,9 @@ static void try_long_strides(void)
 			if (!is_pair((enum where)to, (enum where)from))
 				continue;
 			if (to < SYMMETRIC)
-				try_strided(0, (enum where)to, (enum where)from, true, 300);
+				try_strided(0, (enum where)to, (enum where)from, true, 100);
 			if (from < SYMMETRIC)
-				try_strided(0, (enum where)to, (enum where)from, false, 300);
+				try_strided(0, (enum where)to, (enum where)from, false, 100);
 		}
 }
 

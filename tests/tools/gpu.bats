@@ -35,3 +35,133 @@ setup_file()
 		[ -z "$output" ]
 	done
 }
+
+# suite OPTION...: tests/gpu/run over the stand-in; says what failed
+suite()
+{
+	run sh "$BATS_TEST_DIRNAME/../gpu/run" --soft --no-speed --build "$TOP_BUILDDIR" "$@"
+	[ "$status" -eq 0 ] || {
+		echo "$output"
+		return 1
+	}
+}
+
+@test "all chapters, between PEs that map each other's heaps" {
+	suite --paths ipc --only rma,amo,signals,wait,collectives,memory
+}
+
+@test "all chapters, through the hosts and UCX" {
+	suite --paths staged --only rma,amo,signals,wait,collectives,memory
+}
+
+@test "all chapters, between nodes of two PEs, over cables, and on a node without IPC" {
+	suite --paths mixed,cables,noipc --only rma,amo,signals,wait,collectives,memory
+}
+
+@test "the speed program runs on both paths" {
+	run sh "$BATS_TEST_DIRNAME/../gpu/run" --soft --build "$TOP_BUILDDIR" --only none --record "$BATS_TEST_TMPDIR/record"
+	[ "$status" -eq 0 ]
+	grep -q '^2 passed, 0 failed' <<<"$output"
+	grep -q '^| ipc | put 8 B GPU to GPU | [0-9.]* | us |' "$BATS_TEST_TMPDIR/record"
+	grep -q '^| staged | put GPU to GPU through hosts, 1 MiB | [0-9.]* | GB/s |' "$BATS_TEST_TMPDIR/record"
+}
+
+# start_with SETTING...: tests/gpu/start on two PEs
+start_with()
+{
+	LD_LIBRARY_PATH=$SOFT run env "$@" timeout 60 "$TOP_BUILDDIR/oshrun" -n 2 "$TOP_BUILDDIR/tests/gpu/start" $arguments
+}
+
+# without WHY: the program went on, and one line says what is missing
+without()
+{
+	[ "$status" -eq 0 ]
+	[ "$(grep -c "no memory of GPUs: " <<<"$output")" -eq 1 ]
+	grep -q "^torushmem: PE 0: shmem_init_thread: no memory of GPUs: .*$1" <<<"$output"
+	grep -qx 'not provided' <<<"$output"
+	grep -qx 'sum 3' <<<"$output"
+}
+
+with()
+{
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(printf 'provided\nsum 3')" ]
+}
+
+@test "where no GPU can be used a line says why, and the program goes on" {
+	start_with LD_LIBRARY_PATH=
+	# A machine with a driver has another reason, or none.
+	ldconfig -p | grep -q 'libcuda.so.1 ' || without 'libcuda.so.1 cannot be loaded'
+	start_with SOFT_CUDA_DEVICES=0
+	without 'no CUDA-capable device'
+	start_with CUDA_VISIBLE_DEVICES=
+	without 'no CUDA-capable device'
+	start_with SOFT_CUDA_FAIL=cuMemAlloc_v2=2
+	without 'SHMEM_DEVICE_SYMMETRIC_SIZE.*out of memory'
+	start_with SHMEM_DEVICE_SYMMETRIC_SIZE=4G
+	without '4 GiB (SHMEM_DEVICE_SYMMETRIC_SIZE): out of memory'
+	start_with SOFT_CUDA_FAIL=cuStreamCreate=2
+	without 'create a stream: out of memory'
+}
+
+@test "an allocation without a GPU ends with a message" {
+	arguments=allocate start_with SOFT_CUDA_DEVICES=0
+	[ "$status" -eq 1 ]
+	grep -q 'shmemg_calloc: there is no memory of GPUs; request SHMEM_DEVICE_HOST_INIT' <<<"$output"
+}
+
+@test "a driver that cannot share memory between processes is enough" {
+	start_with SOFT_CUDA_FAIL=cuIpcOpenMemHandle_v2=217
+	with
+	start_with SOFT_CUDA_FAIL=cuIpcGetMemHandle=801
+	with
+	start_with SOFT_CUDA_INTEGRATED=1
+	with
+	start_with SOFT_CUDA_DEVICES=2 SOFT_CUDA_PEER=0
+	with
+}
+
+@test "a driver that cannot compile the library's kernels ends the job with a message" {
+	start_with SOFT_CUDA_FAIL=cuModuleLoadData=222
+	[ "$status" -eq 1 ]
+	grep -q "cannot run the library's kernel for atomics; update the driver" <<<"$output"
+}
+
+@test "PEs on two GPUs reach each other's memory, or pass the hosts" {
+	for peer in 1 0; do
+		for program in rma amo collectives memory; do
+			LD_LIBRARY_PATH=$SOFT run -0 env SOFT_CUDA_DEVICES=2 SOFT_CUDA_PEER=$peer timeout 60 \
+				"$TOP_BUILDDIR/oshrun" -n 3 "$TOP_BUILDDIR/tests/gpu/$program"
+		done
+	done
+}
+
+@test "on a GPU that shares the host's memory the heap is pinned at the start" {
+	LD_LIBRARY_PATH=$SOFT run -0 env SOFT_CUDA_INTEGRATED=1 timeout 60 "$TOP_BUILDDIR/oshrun" -n 2 "$TOP_BUILDDIR/tests/gpu/memory"
+	arguments=pinned start_with SOFT_CUDA_INTEGRATED=1
+	[ "$(grep -cx 'pinned' <<<"$output")" -eq 2 ]
+	arguments=pinned start_with SOFT_CUDA_INTEGRATED=0
+	[ "$(grep -cx 'not pinned' <<<"$output")" -eq 2 ]
+}
+
+@test "what is carried to a machine without packages runs there" {
+	command -v bwrap >/dev/null || skip "bwrap is not there; on Debian: apt-get install bubblewrap"
+	bwrap --ro-bind / / true 2>/dev/null || skip "bwrap cannot make a root of its own here"
+	folder=$BATS_TEST_TMPDIR/there
+	run -0 "$BATS_TEST_DIRNAME/../gpu/carry" "$folder"
+	[ "$(du -sm "$folder" | cut -f 1)" -lt 40 ]
+	root=$BATS_TEST_TMPDIR/root
+	mkdir -p "$root/lib64" "$root/there" "$root/tests" "$root/bin" "$root/sys"
+	cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/" 2>/dev/null || skip "for x86_64 alone"
+	# Of the C library, all that anything there asks for.
+	for file in "$folder/oshrun" "$folder/tests/gpu/start" "$folder"/lib/*.so*; do
+		ldd "$file" | awk '$1 ~ /^lib(c|m|dl|rt|pthread|resolv|util)\.so/ { print $3 }'
+	done | sort -u >"$BATS_TEST_TMPDIR/libraries"
+	xargs cp -L -t "$root/lib64" <"$BATS_TEST_TMPDIR/libraries"
+	# shellcheck disable=SC2016 # for the shell there
+	run -0 bwrap --bind "$root" / --proc /proc --dev /dev --tmpfs /dev/shm --tmpfs /tmp --ro-bind /sys /sys \
+		--bind "$folder" /there --clearenv --setenv HOME /tmp --setenv PMIX_PREFIX /there/pmix \
+		--setenv LD_LIBRARY_PATH /there/lib:/there/tests/gpu/soft/.libs:/lib64 --setenv SHMEM_PATHS ucx \
+		--setenv UCX_TLS tcp,self /there/oshrun -n 2 /there/tests/gpu/start
+	grep -qx provided <<<"$output"
+}
