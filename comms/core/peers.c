@@ -298,10 +298,8 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 		if (peer == &comms.unconnected)
 			continue;
 		++*peers;
-		*bytes += sizeof *peer;
-		if (atomic_load_explicit(&peer->regions, memory_order_relaxed))
-			*bytes += COMMS_REGIONS * sizeof(struct comms_region);
-		*bytes += (info ? sizeof *info + info->network_bytes + info->torus_bytes : 0);
+		*bytes += sizeof *peer + comms_regions_bytes(peer);
+		*bytes += info ? sizeof *info + info->network_bytes + info->torus_bytes : 0;
 	}
 }
 

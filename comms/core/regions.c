@@ -185,6 +185,13 @@ void comms_regions_forget(struct comms_peer *peer)
 	atomic_store_explicit(&peer->regions, NULL, memory_order_relaxed);
 }
 
+size_t comms_regions_bytes(const struct comms_peer *peer)
+{
+	struct comms_region *records = atomic_load_explicit(&peer->regions, memory_order_relaxed);
+
+	return records ? COMMS_REGIONS * sizeof *records : 0;
+}
+
 /* --- This PE's --- */
 
 static struct comms_buffer region_buffer(const struct comms_region_shown *shown)

@@ -77,5 +77,7 @@ enum comms_segment_id comms_region_add(const struct comms_segment *segment, uint
 void comms_region_remove(enum comms_segment_id segment);
 /* Frees what this PE knows of a peer's regions. */
 void comms_regions_forget(struct comms_peer *peer);
+/* The memory of that. */
+size_t comms_regions_bytes(const struct comms_peer *peer);
 
 #endif
