@@ -93,6 +93,28 @@ void shmemx_exchange_release(shmemx_exchange_t exchange, int edge);
 void shmemx_exchange_destroy(shmemx_exchange_t exchange);
 
 /*
+ * Heaps in memory that the program brings, see shmemx_heap(3): that of another kind of pages, of a
+ * NUMA node, of a file. All PEs of the job call these routines together, like shmem_malloc.
+ */
+typedef struct shmemx_heap *shmemx_heap_t;
+#define SHMEMX_HEAP_INVALID ((shmemx_heap_t)0)
+#define SHMEMX_HEAPS 6 /* most at a time */
+int shmemx_heap_create_in(void *base, size_t bytes, shmemx_heap_t *heap);
+void *shmemx_heap_malloc(shmemx_heap_t heap, size_t bytes);
+void *shmemx_heap_calloc(shmemx_heap_t heap, size_t count, size_t bytes);
+void *shmemx_heap_align(shmemx_heap_t heap, size_t alignment, size_t bytes);
+void shmemx_heap_free(shmemx_heap_t heap, void *ptr);
+void shmemx_heap_destroy(shmemx_heap_t heap);
+
+/* Names of Sandia OpenSHMEM for the same, in place of shmem_init or shmem_init_thread. */
+#define SHMEMX_EXTERNAL_HEAP_ZE 0
+#define SHMEMX_EXTERNAL_HEAP_CUDA 1
+void shmemx_heap_preinit(void);
+int shmemx_heap_preinit_thread(int requested, int *provided);
+void shmemx_heap_create(void *base, size_t size, int device_type, int device_index);
+void shmemx_heap_postinit(void);
+
+/*
  * Persistent plans, see shmemx_plan(3): a collective, or an exchange with neighbours, that is
  * prepared once and then started repeatedly. A start returns at once; the run has ended when test
  * says so or wait returns.

@@ -152,6 +152,8 @@ void api_heap_stop(void);
 /* shmem_malloc and shmem_free for the library itself, under the name of a routine. */
 void *api_allocate(size_t size, const char *routine);
 void api_release(void *ptr, const char *routine);
+/* Ends the heaps in memory that the program brought. */
+void api_heaps_stop(void);
 void api_exchanges_stop(void);
 void api_plans_start(void);
 /* Reports plans that are still running. */

@@ -120,7 +120,7 @@ static void *heap_take(size_t alignment, size_t size, const char *routine)
 		report_exhausted(size, routine);
 		return NULL;
 	}
-	heap_checks_take(offset, size, routine);
+	heap_checks_take(COMMS_HEAP, offset, size, routine);
 	return comms_heap() + offset;
 }
 
@@ -133,7 +133,7 @@ static void check_heap_agreement(size_t size, const char *other, long value, con
 
 static void heap_give_back(size_t offset, const char *routine)
 {
-	heap_checks_release(offset, routine);
+	heap_checks_release(COMMS_HEAP, offset, routine);
 	blocks_release(heap.blocks, offset);
 }
 

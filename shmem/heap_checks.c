@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What SHMEM_CHECK finds in the heap: an address in no block, or data in more than one.
+ * What SHMEM_CHECK finds in heaps: an address in no block, or data in more than one.
  *
  * The blocks of this PE stand for those of all. Every PE has allocated a block before shmem_malloc
  * returns on any, and no PE frees one before all have called shmem_free. So any block that a
@@ -14,29 +14,37 @@
 #include "api.h"
 #include "block_table.h"
 #include "caller.h"
+#include "comms/core/regions.h"
 
 static struct {
 	pthread_mutex_t lock; /* other threads may put during an allocation */
-	struct block_table *table;
+	/* NULL: nothing to check there. */
+	struct block_table *table[COMMS_MOST_SEGMENTS];
 } heap_checks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct block_finding find_block(size_t offset, size_t bytes)
+static char *base_of(enum comms_segment_id segment)
 {
-	struct block_finding found;
+	return segment == COMMS_HEAP ? comms_heap() : comms.segments[segment].base;
+}
+
+static struct block_finding find_block(enum comms_segment_id segment, size_t offset, size_t bytes)
+{
+	struct block_finding found = {.place = BLOCK_INSIDE};
 
 	pthread_mutex_lock(&heap_checks.lock);
-	found = block_table_find(heap_checks.table, offset, bytes);
+	if (heap_checks.table[segment])
+		found = block_table_find(heap_checks.table[segment], offset, bytes);
 	pthread_mutex_unlock(&heap_checks.lock);
 	return found;
 }
 
 /* All PEs often make this mistake together. */
-static _Noreturn void complain_of_place(const struct block_finding *found, size_t offset, size_t bytes,
-					const char *text, const char *routine)
+static _Noreturn void complain_of_place(const struct block_finding *found, const char *address, size_t offset,
+					size_t bytes, const char *text, const char *routine)
 {
 	const struct block_record *block = &found->block;
-	const void *begin = comms_heap() + block->offset;
 	size_t at = offset - block->offset;
+	const void *begin = address - at;
 
 	switch (found->place) {
 	case BLOCK_FREED:
@@ -60,29 +68,31 @@ static _Noreturn void complain_of_place(const struct block_finding *found, size_
 		rte_die_together(
 			routine,
 			"%s: this memory is not allocated, and no block lies before it; use an address inside of a "
-			"block that shmem_malloc has returned",
+			"block that was allocated there",
 			text);
 	}
 }
 
 static void check_block(const void *address, size_t bytes, const char *argument, const char *routine)
 {
-	size_t offset = (size_t)((const char *)address - comms_heap());
-	struct block_finding found = find_block(offset, bytes);
+	enum comms_segment_id segment = comms_find_segment(address);
+	size_t offset = (size_t)((const char *)address - base_of(segment));
+	struct block_finding found = find_block(segment, offset, bytes);
 	char text[96];
 
 	if (COMMS_LIKELY(found.place == BLOCK_INSIDE))
 		return;
-	snprintf(text, sizeof text, "%s=%p (offset %zu of the symmetric heap)", argument, address, offset);
-	complain_of_place(&found, offset, bytes, text, routine);
+	snprintf(text, sizeof text, "%s=%p (offset %zu of the %s)", argument, address, offset,
+		 comms_segment_name(segment));
+	complain_of_place(&found, address, offset, bytes, text, routine);
 }
 
 void heap_checks_start(void)
 {
 	if (!comms.checks)
 		return;
-	heap_checks.table = block_table_create();
-	if (!heap_checks.table)
+	heap_checks.table[COMMS_HEAP] = block_table_create();
+	if (!heap_checks.table[COMMS_HEAP])
 		rte_die("shmem_init", "SHMEM_CHECK: no memory");
 	comms.check_block = check_block;
 }
@@ -90,41 +100,51 @@ void heap_checks_start(void)
 void heap_checks_stop(void)
 {
 	comms.check_block = NULL;
-	block_table_destroy(heap_checks.table);
-	heap_checks.table = NULL;
+	heap_checks_remove(COMMS_HEAP);
 }
 
-void heap_checks_take(size_t offset, size_t bytes, const char *routine)
+void heap_checks_remove(enum comms_segment_id segment)
 {
+	pthread_mutex_lock(&heap_checks.lock);
+	block_table_destroy(heap_checks.table[segment]);
+	heap_checks.table[segment] = NULL;
+	pthread_mutex_unlock(&heap_checks.lock);
+}
+
+void heap_checks_take(enum comms_segment_id segment, size_t offset, size_t bytes, const char *routine)
+{
+	struct block_table **table = &heap_checks.table[segment];
 	bool added;
 
-	if (!heap_checks.table)
+	if (!comms.checks)
 		return;
 	pthread_mutex_lock(&heap_checks.lock);
-	added = block_table_add(heap_checks.table, offset, bytes);
+	if (!*table)
+		*table = block_table_create();
+	added = *table && block_table_add(*table, offset, bytes);
 	pthread_mutex_unlock(&heap_checks.lock);
 	if (!added)
 		rte_die(routine, "SHMEM_CHECK: no memory to note a block");
 }
 
 /* The name in the program's language, which only the stack of this call shows. */
-void heap_checks_release(size_t offset, const char *routine)
+void heap_checks_release(enum comms_segment_id segment, size_t offset, const char *routine)
 {
 	char name[128];
 
-	if (!heap_checks.table)
+	if (!comms.checks)
 		return;
 	routine = caller_name(routine, name, sizeof name);
 	pthread_mutex_lock(&heap_checks.lock);
-	block_table_remove(heap_checks.table, offset, routine);
+	block_table_remove(heap_checks.table[segment], offset, routine);
 	pthread_mutex_unlock(&heap_checks.lock);
 }
 
 void heap_checks_resize(size_t offset, size_t bytes)
 {
-	if (!heap_checks.table)
+	if (!comms.checks)
 		return;
 	pthread_mutex_lock(&heap_checks.lock);
-	block_table_resize(heap_checks.table, offset, bytes);
+	block_table_resize(heap_checks.table[COMMS_HEAP], offset, bytes);
 	pthread_mutex_unlock(&heap_checks.lock);
 }

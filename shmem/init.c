@@ -126,6 +126,7 @@ static void stop_library(void)
 	api_gpu_stop();
 	api_rdma_stop();
 	api_teams_stop();
+	api_heaps_stop();
 	api_heap_stop();
 	comms_stop();
 	rte_crash_stop();

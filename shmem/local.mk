@@ -16,6 +16,8 @@ libtorushmem_la_SOURCES += shmem/exchange/exchange.c shmem/exchange/exchange.h \
 	shmem/exchange/exchange_checks.c shmem/exchange/exchange_detours.c shmem/exchange/exchange_make.c \
 	shmem/exchange/exchange_parts.c shmem/exchange/exchange_receive.c
 libtorushmem_la_SOURCES += shmem/gpu/gpu.h shmem/gpu/gpu_collectives.c shmem/gpu/gpu_direct.c shmem/gpu/gpu_heap.c
+libtorushmem_la_SOURCES += shmem/heaps/heaps.c \
+	shmem/heaps/sandia_heaps.c
 libtorushmem_la_SOURCES += shmem/grid/grid.c shmem/grid/grid.h shmem/grid/pack.c \
 	shmem/grid/torus.c
 libtorushmem_la_SOURCES += shmem/numbers/atomics.c shmem/numbers/averages.c shmem/numbers/divide.c shmem/numbers/divide.h \

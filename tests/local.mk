@@ -40,6 +40,7 @@ API_TESTS = \
 	tests/api/globals \
 	tests/api/grid \
 	tests/api/heap \
+	tests/api/heaps \
 	tests/api/huge_pages \
 	tests/api/inline \
 	tests/api/inline_amo \

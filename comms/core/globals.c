@@ -6,33 +6,24 @@
  * thread. It copies the executable's writable pages to a memfd and maps that in their place. It
  * copies only pages in use: those with file contents, and those of .bss that /proc/self/pagemap
  * reports as present.
- *
- * fork() would leave the child and its parent with the same globals, which no program expects. So
- * after a fork the child makes a private copy while the parent waits on a pipe. Children made by
- * vfork or posix_spawn run no code of the program before exec and need nothing.
  */
 #include "globals.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "memory.h"
+#include "private_copies.h"
 #include "rte/settings.h"
 
 struct globals globals = {.fd = -1};
 
-static struct {
-	size_t page;
-	int fork_pipe[2];
-} globals_copy = {.fork_pipe = {-1, -1}};
+static size_t globals_page;
 
 struct range {
 	uintptr_t start, file_end, end;
@@ -40,12 +31,12 @@ struct range {
 
 static uintptr_t round_down(uintptr_t address)
 {
-	return address & ~(uintptr_t)(globals_copy.page - 1);
+	return address & ~(uintptr_t)(globals_page - 1);
 }
 
 static uintptr_t round_up(uintptr_t address)
 {
-	return round_down(address + globals_copy.page - 1);
+	return round_down(address + globals_page - 1);
 }
 
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
@@ -99,22 +90,6 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
 	return 1;
 }
 
-static bool read_all(int fd, char *data, size_t size, off_t offset)
-{
-	while (size > 0) {
-		ssize_t n = pread(fd, data, size, offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		data += n;
-		size -= (size_t)n;
-		offset += n;
-	}
-	return true;
-}
-
 static bool write_all(int fd, const char *data, size_t size, off_t offset)
 {
 	while (size > 0) {
@@ -131,89 +106,9 @@ static bool write_all(int fd, const char *data, size_t size, off_t offset)
 	return true;
 }
 
-/* Copies the used pages of [file_end, end); without a page map, all that are not zero. */
-static bool copy_used_pages(int fd, const struct range *r)
+static bool store_page(void *argument, const char *page, size_t bytes, size_t offset)
 {
-	const uint64_t in_use = 3ULL << 62; /* present, or swapped out */
-	int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	uint64_t entries[512];
-	bool ok = true;
-
-	for (uintptr_t at = r->file_end; ok && at < r->end;) {
-		size_t count = (r->end - at) / globals_copy.page;
-		ssize_t got = -1;
-
-		if (count > 512)
-			count = 512;
-		if (map >= 0)
-			got = pread(map, entries, count * 8, (off_t)(at / globals_copy.page * 8));
-		for (size_t i = 0; ok && i < count; i++, at += globals_copy.page) {
-			const char *p = (const char *)at;
-
-			if (got == (ssize_t)(count * 8) ? !(entries[i] & in_use)
-							: !p[0] && !memcmp(p, p + 1, globals_copy.page - 1))
-				continue;
-			ok = write_all(fd, p, globals_copy.page, (off_t)(at - r->start));
-		}
-	}
-	if (map >= 0)
-		close(map);
-	return ok;
-}
-
-/* In the child of a fork: replaces the memory by a private copy. */
-static void make_private(void)
-{
-	char *copy =
-		mmap(NULL, globals.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	off_t at = 0, end = (off_t)globals.size, data;
-
-	/* If this fails, the child must end: continuing would change the parent's data. */
-	if (copy == MAP_FAILED)
-		_exit(127);
-	while (at < end && (data = lseek(globals.fd, at, SEEK_DATA)) >= 0) {
-		at = lseek(globals.fd, data, SEEK_HOLE);
-		if (at < 0 || at > end)
-			at = end;
-		if (!read_all(globals.fd, copy + data, (size_t)(at - data), data))
-			_exit(127);
-	}
-	/*
-	 * A direct system call, because UCX's memory hooks replace glibc's mremap by one that loses
-	 * the fifth argument.
-	 */
-	if (syscall(SYS_mremap, copy, globals.size, globals.size, MREMAP_MAYMOVE | MREMAP_FIXED, globals.start) < 0)
-		_exit(127);
-}
-
-static void before_fork(void)
-{
-	if (pipe2(globals_copy.fork_pipe, O_CLOEXEC))
-		globals_copy.fork_pipe[0] = globals_copy.fork_pipe[1] = -1;
-}
-
-static void after_fork_in_parent(void)
-{
-	int end = globals_copy.fork_pipe[0];
-	char byte;
-
-	if (end < 0)
-		return;
-	close(globals_copy.fork_pipe[1]);
-	while (read(end, &byte, 1) < 0 && errno == EINTR)
-		;
-	close(end);
-}
-
-static void after_fork_in_child(void)
-{
-	int ends[2] = {globals_copy.fork_pipe[0], globals_copy.fork_pipe[1]};
-
-	make_private();
-	if (ends[0] >= 0) {
-		close(ends[0]);
-		close(ends[1]);
-	}
+	return write_all(*(const int *)argument, page, bytes, (off_t)offset);
 }
 
 static const char *share_range(const struct range *r)
@@ -230,7 +125,8 @@ static const char *share_range(const struct range *r)
 		close(fd);
 		return why;
 	}
-	if (!write_all(fd, (char *)r->start, r->file_end - r->start, 0) || !copy_used_pages(fd, r)) {
+	if (!write_all(fd, (char *)r->start, r->file_end - r->start, 0) ||
+	    !private_copies_used_pages(r->start, r->file_end, r->end, store_page, &fd)) {
 		close(fd);
 		return "no memory for a copy of the global data";
 	}
@@ -243,7 +139,7 @@ static const char *share_range(const struct range *r)
 		return "the global data cannot be mapped from shared memory";
 	}
 	globals.fd = fd;
-	if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child))
+	if (!private_copies_add(globals.start, globals.size, fd))
 		return "no memory for fork handlers";
 	return NULL;
 }
@@ -253,7 +149,7 @@ __attribute__((constructor)) static void share_globals(void)
 	struct range r = {0, 0, 0};
 	bool wanted = true;
 
-	globals_copy.page = (size_t)sysconf(_SC_PAGESIZE);
+	globals_page = (size_t)sysconf(_SC_PAGESIZE);
 	dl_iterate_phdr(find_range, &r);
 	globals.start = (char *)r.start;
 	globals.size = r.end - r.start;

@@ -5,6 +5,7 @@
 #include "comms.h"
 #include "device.h"
 #include "globals.h"
+#include "regions.h"
 #include "rte/rte.h"
 
 void comms_check_up(const char *routine)
@@ -48,23 +49,31 @@ void comms_check_symmetric(const void *address, size_t bytes, const char *argume
 	id = comms_find_segment(address);
 	if (id == COMMS_NO_SEGMENT)
 		rte_die(routine,
-			"%s=%p is not symmetric memory (heap %p-%p, globals %p-%p); use shmem_malloc or a "
+			"%s=%p is not symmetric memory (heap %p-%p, globals %p-%p%s); use shmem_malloc or a "
 			"global or static variable of the program",
 			argument, address, (void *)comms_heap(), (void *)(comms_heap() + comms.heap_size),
-			(void *)globals.start, (void *)(globals.start + globals.size));
+			(void *)globals.start, (void *)(globals.start + globals.size),
+			atomic_load_explicit(&comms.regions, memory_order_relaxed) ? ", and heaps that the program made"
+										   : "");
 	segment = &comms.segments[id];
 	if (bytes > segment->size - (size_t)((const char *)address - segment->base))
 		rte_die(routine, "%s=%p: %zu bytes from there run past the end of the %s at %p; check the count",
-			argument, address, bytes, id == COMMS_HEAP ? "symmetric heap" : "global data",
-			(void *)(segment->base + segment->size));
+			argument, address, bytes, comms_segment_name(id), (void *)(segment->base + segment->size));
 	comms_check_block(address, bytes, argument, routine);
 }
 
-/* Memory in front of the heap is the library's own, and has no blocks. */
+static bool is_in_region(const void *address)
+{
+	enum comms_segment_id segment = comms_find_segment(address);
+
+	return segment >= COMMS_FIXED_SEGMENTS && segment != COMMS_NO_SEGMENT;
+}
+
+/* Memory in front of the heap is the library's own, and has no blocks; neither has global data. */
 void comms_check_in_block(const void *address, size_t bytes, const char *argument, const char *routine)
 {
 	size_t offset = (size_t)((const char *)address - comms_heap());
 
-	if (bytes > 0 && offset < comms.heap_size)
+	if (bytes > 0 && (offset < comms.heap_size || is_in_region(address)))
 		comms.check_block(address, bytes, argument, routine);
 }

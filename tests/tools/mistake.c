@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static long word, words[4], from[16], to[48], psync[SHMEM_SYNC_SIZE], work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 8];
@@ -706,6 +707,68 @@ static void rdma_wrongly(bool odd)
 		shmemx_rdma_put(&all[0], is("rdma-beyond") ? 121 : 0, to, 8, 1, 0);
 }
 
+static char *some_memory(size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void exit_unless(int failed)
+{
+	if (!failed)
+		exit(8);
+}
+
+/* All PEs call; the odd one gives something wrong, if it is a matter of one. */
+static void heap_wrongly(bool odd)
+{
+	size_t bytes = 1 << 20;
+	char *memory, *more, *symmetric;
+	shmemx_heap_t heap;
+	long *block;
+
+	if (strncmp(mistake, "heap-", 5))
+		return;
+	memory = some_memory(2 * bytes);
+	more = some_memory(bytes);
+	symmetric = shmem_malloc(bytes);
+	if (is("heap-null") || is("heap-empty"))
+		shmemx_heap_create_in(is("heap-null") ? NULL : memory, is("heap-empty") ? 0 : bytes, &heap);
+	if (is("heap-sizes"))
+		shmemx_heap_create_in(memory, odd ? 2 * bytes : bytes, &heap);
+	if (is("heap-overlaps"))
+		shmemx_heap_create_in(odd ? symmetric : memory, bytes, &heap);
+	munmap(more, is("heap-hole") ? bytes : 0);
+	/* All PEs learn that it failed on one, and go on. */
+	if (is("heap-odd") || is("heap-hole"))
+		exit_unless(shmemx_heap_create_in(!odd ? memory : is("heap-odd") ? memory + 64 : more, bytes, &heap));
+	if (is("heap-odd") || is("heap-hole"))
+		return;
+	if (is("heap-device"))
+		shmemx_heap_create(memory, bytes, SHMEMX_EXTERNAL_HEAP_CUDA, 0);
+	if (shmemx_heap_create_in(memory, bytes, &heap))
+		exit(8);
+	if (is("heap-twice"))
+		shmemx_heap_create_in(odd ? memory + bytes / 2 : more, bytes, &heap);
+	block = shmemx_heap_malloc(heap, 8 * sizeof *block);
+	if (is("heap-full") && shmemx_heap_malloc(heap, bytes))
+		exit(8);
+	if (is("heap-alignment"))
+		shmemx_heap_align(heap, (size_t)1 << 40, 8);
+	if (is("heap-beyond") && odd)
+		shmem_long_put((long *)(void *)(memory + bytes - 8), words, 2, 0);
+	if (is("heap-block") && odd)
+		shmem_long_put(block, words, 9, 0);
+	if (is("heap-waits") && odd)
+		shmem_long_wait_until(block + 1, SHMEM_CMP_EQ, 5);
+	if (is("heap-free"))
+		shmemx_heap_free(heap, block + 1);
+	shmemx_heap_destroy(heap);
+	if (is("heap-gone") && odd)
+		shmem_long_put(block, words, 1, 0);
+	if (is("heap-destroyed"))
+		shmemx_heap_malloc(heap, 8);
+}
+
 static void grid_wrongly(bool odd)
 {
 	int sizes[2] = {1, 0}, coordinates[2];
@@ -761,6 +824,7 @@ int main(int argc, char *argv[])
 	blocks_wrongly(odd);
 	request_wrongly(odd);
 	rdma_wrongly(odd);
+	heap_wrongly(odd);
 	if (last)
 		of_one(shmem_n_pes());
 	else if (is("exit"))

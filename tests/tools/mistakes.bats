@@ -182,6 +182,39 @@ fails()
 	SHMEM_PATHS=ucx fails rdma-gone '^torushmem: PE 0: shmemx_rdma_put: ' 'no longer registered'
 }
 
+@test "heaps in memory that the program brings" {
+	fails heap-null '^torushmem: PE 0: shmemx_heap_create_in: ' 'base=\(nil\), bytes=1048576: give memory'
+	fails heap-empty '^torushmem: PE 0: shmemx_heap_create_in: ' 'bytes=0: give memory'
+	fails heap-sizes '^torushmem: PE 0: shmemx_heap_create_in: ' 'bytes is 1048576 on one PE and 2097152 on another'
+	fails heap-overlaps '^torushmem: PE 1: shmemx_heap_create_in: ' 'base=0x' 'overlaps the symmetric heap'
+	fails heap-twice '^torushmem: PE 1: shmemx_heap_create_in: ' 'overlaps the memory of another heap'
+	fails heap-device '^torushmem: PE 0: shmemx_heap_create: ' 'device_index=0' 'give -1'
+	fails heap-alignment '^torushmem: PE 0: shmemx_heap_align: ' 'alignment=1099511627776: ' 'that at most'
+	fails heap-beyond '^torushmem: PE 1: shmem_long_put: ' '16 bytes' 'past the end of the heap 1 of shmemx_heap_create_in'
+	fails heap-free '^torushmem: PE 0: shmemx_heap_free: ' 'ptr=0x' 'was not returned'
+	fails heap-gone '^torushmem: PE 1: shmem_long_put: ' 'is not symmetric memory'
+	fails heap-destroyed '^torushmem: PE 0: shmemx_heap_malloc: ' 'was destroyed'
+	SHMEM_CHECK=1 fails heap-block '^torushmem: PE 1: shmem_long_put: ' 'offset 0 of the heap 1' '72 bytes' 'block of 64 bytes'
+}
+
+@test "a wait in a heap that the program made: reports say where" {
+	job 2 heap-waits
+	failed
+	[[ $output == *'waiting for the word at heap 1 of shmemx_heap_create_in + 0x8, which is 0, to be == 5'* ]]
+}
+
+@test "memory that cannot be a heap: a line says why, and all PEs go on" {
+	job 2 heap-odd
+	[ "$status" -eq 0 ]
+	says '^torushmem: PE 1: shmemx_heap_create_in: base=0x' 'boundaries of its pages of 4 KiB'
+	job 2 heap-hole
+	[ "$status" -eq 0 ]
+	says '^torushmem: PE 1: shmemx_heap_create_in: base=0x' 'memory that this process reads and writes'
+	job 2 heap-full
+	[ "$status" -eq 0 ]
+	says '^torushmem: PE 0: shmemx_heap_malloc: the heap at 0x' 'no room for bytes=1048576' 'largest block'
+}
+
 @test "plans: edges to neighbours" {
 	fails plan-edge-pe '^torushmem: PE 1: shmemx_neighbours_init: ' 'edges\[0\].pe=9' 'PEs 0 to 1'
 	fails plan-edge-none '^torushmem: PE [01]: shmemx_neighbours_init: ' 'edges\[0\]'

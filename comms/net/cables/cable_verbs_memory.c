@@ -91,8 +91,8 @@ static void register_part(struct cable_device *device, struct cable_part *part)
 	const enum comms_segment_id segment = comms_find_segment(begin);
 
 	/*
-	 * A fork moves pinned pages, unless they are shared memory. A region may end before the link
-	 * does, which keeps its keys, so regions are not registered.
+	 * A fork moves pinned pages, unless they are shared memory. A region may end before the
+	 * link does, which keeps its keys, so regions are not registered.
 	 */
 	if (device->full || segment >= COMMS_FIXED_SEGMENTS || !comms_shared(segment))
 		return;
