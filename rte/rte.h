@@ -41,6 +41,8 @@ struct rte_fault {
 	bool memory_known;    /* [memory, memory + bytes) is the argument */
 	uintptr_t memory;
 	size_t bytes;
+	const char *place; /* what contains the address; NULL: nothing worth a word */
+	int place_pe;	   /* the PE whose it is */
 };
 
 struct rte {

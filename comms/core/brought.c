@@ -217,8 +217,7 @@ static bool find_file(const struct mappings *m, struct comms_segment *segment, c
 	char path[80];
 
 	/* Root may open it by its place; others by its name, or again if it is open. */
-	snprintf(path, sizeof path, "/proc/self/map_files/%" PRIxPTR "-%" PRIxPTR, m->first_start,
-		 m->first_end);
+	snprintf(path, sizeof path, "/proc/self/map_files/%" PRIxPTR "-%" PRIxPTR, m->first_start, m->first_end);
 	segment->fd = open_if_file_of(m, path);
 	if (segment->fd < 0)
 		segment->fd = open_if_file_of(m, m->path);

@@ -130,15 +130,15 @@ void *comms_reach_any(const void *address, size_t bytes, int pe, struct comms_pe
 	return offset < reach.size && bytes <= reach.size - offset ? reach.base + offset : NULL;
 }
 
-bool comms_region_contains(const struct comms_peer *peer, uintptr_t address)
+enum comms_segment_id comms_region_at(const struct comms_peer *peer, uintptr_t address)
 {
 	const struct comms_region *records = atomic_load_explicit(&peer->regions, memory_order_acquire);
 
 	for (int i = 0; records && i < COMMS_REGIONS; i++)
 		if (atomic_load_explicit(&records[i].known, memory_order_acquire) &&
 		    address - (uintptr_t)records[i].reach.base < records[i].reach.size)
-			return true;
-	return false;
+			return (enum comms_segment_id)(COMMS_FIXED_SEGMENTS + i);
+	return COMMS_NO_SEGMENT;
 }
 
 static bool system_has_file(const struct comms_system *system, uint64_t device, uint64_t inode)

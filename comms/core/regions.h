@@ -30,8 +30,11 @@ const struct comms_region *comms_region_of(struct comms_peer *peer, enum comms_s
  */
 void *comms_reach_any(const void *address, size_t bytes, int pe, struct comms_peer **peer);
 
-/* Is this a region of a peer of the node, mapped here? For signal handlers. */
-bool comms_region_contains(const struct comms_peer *peer, uintptr_t address);
+/*
+ * The region of a peer of the node, mapped here, that contains the address; COMMS_NO_SEGMENT: none.
+ * For signal handlers.
+ */
+enum comms_segment_id comms_region_at(const struct comms_peer *peer, uintptr_t address);
 
 /* Where this process loads and stores a segment of a peer. Size 0: it cannot. */
 static inline struct comms_reach comms_segment_reach(struct comms_peer *peer, enum comms_segment_id segment)

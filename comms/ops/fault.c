@@ -55,7 +55,7 @@ static bool is_of_a_peer(uintptr_t address)
 		for (int segment = 0; segment < COMMS_FIXED_SEGMENTS; segment++)
 			if (address - (uintptr_t)peer->reach[segment].base < peer->reach[segment].size)
 				return true;
-		if (comms_region_contains(peer, address))
+		if (comms_region_at(peer, address) != COMMS_NO_SEGMENT)
 			return true;
 	}
 	return false;
@@ -84,11 +84,30 @@ static void explain_by_name(struct rte_fault *fault)
 	fault->argument = argument ? argument : context ? "ctx" : NULL;
 }
 
+/* A file that became shorter is a fault in memory that has been checked. */
+static void explain_place(struct rte_fault *fault)
+{
+	enum comms_segment_id segment = COMMS_NO_SEGMENT;
+
+	for (int i = 0; i < comms.n_node && segment == COMMS_NO_SEGMENT; i++) {
+		segment = comms_region_at(comms_peer(comms.node_pes[i]), fault->address);
+		fault->place_pe = comms.node_pes[i];
+	}
+	if (segment == COMMS_NO_SEGMENT) {
+		segment = comms_find_segment((const void *)fault->address);
+		fault->place_pe = comms.pe;
+	}
+	if (segment != COMMS_NO_SEGMENT && segment >= COMMS_FIXED_SEGMENTS)
+		fault->place = comms_segment_name(segment);
+}
+
 void comms_explain_fault(struct rte_fault *fault)
 {
 	const struct comms_near *near = &comms_near;
 	const struct comms_near_both *both = &comms_near_both;
 
+	if (fault->is_fault && !fault->nowhere)
+		explain_place(fault);
 	if (!fault->in_library)
 		return;
 	if (near->routine)

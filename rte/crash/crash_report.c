@@ -86,6 +86,8 @@ static void write_cause(struct plain_text *text, const siginfo_t *info, const st
 		plain_put(text, " at an impossible address");
 	else
 		plain_put(text, " at address %x", fault->address);
+	if (fault->place)
+		plain_put(text, ", in %s of PE %l", fault->place, (int64_t)fault->place_pe);
 	if (fault->argument && fault->memory_known)
 		plain_put(text, ", in %s=%x (%l bytes)", fault->argument, fault->memory, (int64_t)fault->bytes);
 	else if (fault->argument)

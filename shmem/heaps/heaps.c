@@ -71,8 +71,8 @@ static size_t alignment_of(const char *base)
 }
 
 /*
- * Has sharing succeeded on all PEs, which must give the same number of bytes? The smallest alignment
- * goes into the heap.
+ * Has sharing succeeded on all PEs, which must give the same number of bytes? The smallest
+ * alignment goes into the heap.
  */
 static bool all_can_share(struct shmemx_heap *heap, bool shared, const char *routine)
 {
@@ -184,8 +184,9 @@ static void report_full(struct shmemx_heap *heap, size_t bytes, const char *rout
 	char size[32], left[32], largest[32];
 
 	if (comms.pe == 0 && !heap->reported)
-		rte_report(routine, "the heap at %p has no room for bytes=%zu (%s): %s free, largest block %s; ask for "
-				    "less, or bring more memory",
+		rte_report(routine,
+			   "the heap at %p has no room for bytes=%zu (%s): %s free, largest block %s; ask for "
+			   "less, or bring more memory",
 			   (void *)heap->memory.base, bytes, text_size(bytes, size),
 			   text_size(blocks_free_bytes(heap->blocks), left),
 			   text_size(blocks_largest(heap->blocks), largest));
@@ -239,10 +240,11 @@ API void *shmemx_heap_align(shmemx_heap_t heap, size_t alignment, size_t bytes)
 	if (alignment == 0 || (alignment & (alignment - 1)))
 		rte_die_together(__func__, "alignment=%zu is not a power of two", alignment);
 	if (alignment > of->alignment)
-		rte_die_together(__func__,
-				 "alignment=%zu: the memory of this heap begins at a multiple of %zu on all PEs, so give "
-				 "that at most",
-				 alignment, of->alignment);
+		rte_die_together(
+			__func__,
+			"alignment=%zu: the memory of this heap begins at a multiple of %zu on all PEs, so give "
+			"that at most",
+			alignment, of->alignment);
 	return allocate(of, alignment, bytes, false, __func__);
 }
 

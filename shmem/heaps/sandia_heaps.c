@@ -31,8 +31,7 @@ API void shmemx_heap_create(void *base, size_t size, int device_type, int device
 {
 	comms_check_up(__func__);
 	if (device_type != SHMEMX_EXTERNAL_HEAP_ZE && device_type != SHMEMX_EXTERNAL_HEAP_CUDA)
-		rte_die_together(__func__,
-				 "device_type=%d: give SHMEMX_EXTERNAL_HEAP_ZE or SHMEMX_EXTERNAL_HEAP_CUDA",
+		rte_die_together(__func__, "device_type=%d: give SHMEMX_EXTERNAL_HEAP_ZE or SHMEMX_EXTERNAL_HEAP_CUDA",
 				 device_type);
 	if (device_index != -1)
 		rte_die_together(__func__,

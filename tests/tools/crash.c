@@ -4,6 +4,7 @@
  * crashes.bats. The bad memory is at NULL, or, unmapped, at a place that nobody may access. Met: PE
  * 1 knows PE 0 already, so that on one node only the routine's own code runs.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <shmemx.h>
@@ -166,6 +167,25 @@ __attribute__((noinline)) static void otherwise(void)
 	}
 }
 
+/* A heap in a file that its owner, PE 0, makes shorter. */
+static void shorter_file(int me)
+{
+	int fd = memfd_create("heap", MFD_CLOEXEC);
+	shmemx_heap_t heap;
+	char *memory;
+
+	if (!is("shorter-file") || fd < 0 || ftruncate(fd, MANY))
+		return;
+	memory = mmap(NULL, MANY, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (shmemx_heap_create_in(memory, MANY, &heap))
+		return;
+	if (me == 0 && ftruncate(fd, 0))
+		return;
+	shmem_barrier_all();
+	if (me == 1)
+		shmem_putmem(memory, word, sizeof word, 0);
+}
+
 int main(int argc, char *argv[])
 {
 	shmem_ctx_t ctx;
@@ -186,6 +206,7 @@ int main(int argc, char *argv[])
 		otherwise();
 	}
 	collective(me);
+	shorter_file(me);
 	shmem_barrier_all();
 	shmem_finalize();
 	return 0;

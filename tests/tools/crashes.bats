@@ -295,6 +295,12 @@ END
 	says '  #[0-9]+ otherwise'
 }
 
+@test "a heap in a file that became shorter: the place has a name" {
+	crash shorter-file
+	[ "$status" -eq 135 ]
+	says 'shmem_putmem: SIGBUS at address 0x[0-9a-f]+, in heap 1 of shmemx_heap_create_in of PE 0; the calls'
+}
+
 @test "a call of a function that is not there: who called" {
 	[ "$(uname -m)" = x86_64 ] || [ "$(uname -m)" = aarch64 ] || skip "not on this processor"
 	crash no-function
