@@ -44,6 +44,7 @@ libtorushmem_la_SOURCES += comms/rdma/events.c comms/rdma/events.h comms/rdma/tr
 libtorushmem_la_SOURCES += comms/collectives/ring_inside.h comms/collectives/torus_allgather.c \
 	comms/collectives/torus_allgather.h comms/collectives/torus_allreduce.c \
 	comms/collectives/torus_allreduce.h comms/collectives/torus_alltoall.c \
+	comms/collectives/torus_lines_allreduce.c comms/collectives/torus_lines_allreduce.h \
 	comms/collectives/torus_alltoall.h comms/collectives/torus_links_alltoall.c \
 	comms/collectives/torus_links_alltoall.h comms/collectives/torus_ring_plan.c \
 	comms/collectives/torus_stream.c comms/collectives/torus_stream.h \

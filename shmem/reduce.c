@@ -21,6 +21,7 @@
 
 #include "comms/core/copy.h"
 #include "comms/collectives/torus_allreduce.h"
+#include "comms/collectives/torus_lines_allreduce.h"
 #include "comms/nodes/job_torus.h"
 #include "comms/nodes/costs.h"
 
@@ -32,7 +33,7 @@
 #define STRIP 8192 /* bytes combined at a time, while they are in the nearest cache */
 
 /* The kinds of trees in the order of enum torus_trees. */
-static enum { AUTO, DOUBLING, PARTS, RINGS, TORUS, TORUS_KIND } reduce_algorithm;
+static enum { AUTO, DOUBLING, PARTS, LINES, RINGS, TORUS, TORUS_KIND } reduce_algorithm;
 
 void api_reductions_start(void)
 {
@@ -195,8 +196,27 @@ static void reduce_along_rings(const struct reduction *r)
 	});
 }
 
+static void reduce_along_lines(const struct reduction *r)
+{
+	torus_lines_allreduce(&(struct torus_lines_allreduce){
+		.topology = r->set->team->topology,
+		.number = r->first_number,
+		.area = team_torus(r->set->team),
+		.dest = r->dest,
+		.source = r->source,
+		.bytes = r->count * r->size,
+		.combine = r->combine,
+		.element = r->size,
+		.routine = r->set->routine,
+	});
+}
+
 static void reduce_in_place(struct reduction *r)
 {
+	if (r->by_lines) {
+		reduce_along_lines(r);
+		return;
+	}
 	if (r->narrow && (r->by_rings || r->trees.tree_choice.trees > 0))
 		narrow_divide_first(r);
 	if (r->by_rings) {
@@ -262,7 +282,7 @@ static bool shared_here(const void *dest, const void *source)
  */
 static struct torus_topology *prepare_usable_topology(const struct set *set, size_t bytes, bool shared)
 {
-	if (!set->team || set->group->on_node || reduce_algorithm == DOUBLING || reduce_algorithm == PARTS)
+	if (!set->team || set->group->on_node || (reduce_algorithm != AUTO && reduce_algorithm <= LINES))
 		return NULL;
 	if (set->group->levels && !shared)
 		return NULL;
@@ -335,6 +355,58 @@ bool set_agree_on_ring_reduce_scatter(const struct set *set, size_t block)
 	       torus_direct_seconds(&topology->sites.shape, block, 1, &by_routes);
 }
 
+/* What the fastest of the other algorithms takes, by the model. */
+static double seconds_without_lines(const struct reduction *r)
+{
+	const struct torus_topology *topology = r->set->team->topology;
+	const struct torus_shape *shape = &topology->sites.shape;
+	struct torus_costs by_routes = torus_topology_route_costs(topology);
+	size_t bytes = r->count * r->size;
+	double least = bytes <= ROW_BYTES
+			       ? torus_doubling_seconds(topology->sites.nodes, bytes, PIECE_BYTES, &by_routes)
+			       : torus_parts_seconds(shape, bytes, &by_routes);
+	double rings = r->by_rings ? torus_ring_allreduce_seconds(shape, torus_allreduce_rounds(shape, bytes), bytes,
+								  &topology->costs)
+				   : least;
+
+	if (r->trees.tree_choice.trees > 0 && r->trees.tree_choice.seconds < least)
+		least = r->trees.tree_choice.seconds;
+	return rings < least ? rings : least;
+}
+
+/*
+ * Little data of a node with several members is combined by reduce_small.c, and so are 16-bit
+ * numbers, as floats; a few words by the network if it can.
+ */
+static bool agree_on_lines(const struct reduction *r, bool shared)
+{
+	const struct set *set = r->set;
+	size_t bytes = r->count * r->size, most;
+
+	if (!set->team || set->group->on_node || r->narrow || (reduce_algorithm != AUTO && reduce_algorithm != LINES) ||
+	    (set->group->levels && (!shared || bytes <= ROW_BYTES)))
+		return false;
+	if (reduce_algorithm == AUTO && (torus_job_logical(comms_ensure_torus()) ||
+					 (r->count <= COMMS_REDUCE_WORDS && comms_can_reduce_in_network())))
+		return false;
+	set_prepare_topology(set);
+	most = set->team->topology ? torus_lines_allreduce_most(set->team->topology) : 0;
+	if (most == 0 || reduce_algorithm == LINES)
+		return most > 0;
+	return torus_lines_allreduce_seconds(&set->team->topology->sites.shape, bytes, most,
+					     &set->team->topology->costs) < seconds_without_lines(r);
+}
+
+static void take_lines(struct reduction *r)
+{
+	size_t bytes = r->count * r->size, most = torus_lines_allreduce_most(r->set->team->topology);
+
+	r->by_rings = false;
+	r->trees.tree_choice.trees = 0;
+	r->first_number = r->set->team->exchanges + 1;
+	r->set->team->exchanges += (bytes + most - 1) / most;
+}
+
 /*
  * All members come to the same choice, also those that do not lead a node. A collective, like what
  * it calls.
@@ -346,6 +418,11 @@ static void agree_on_torus_method(struct reduction *r)
 
 	r->trees = set_agree_on_reduce_trees(r->set, bytes, shared, -1);
 	r->by_rings = set_agree_on_ring_allreduce(r->set, bytes, shared, &r->trees.tree_choice);
+	r->by_lines = agree_on_lines(r, shared);
+	if (r->by_lines) {
+		take_lines(r);
+		return;
+	}
 	if (r->by_rings)
 		r->first_number = ++r->set->team->torus_collectives;
 	if (r->by_rings || r->trees.tree_choice.trees == 0)
@@ -368,7 +445,8 @@ static void reduce_some(struct reduction *r)
 	set_check_overlap(set, (struct set_span){r->dest, bytes}, (struct set_span){r->source, bytes}, true);
 	comms_group_prepare(set->group);
 	agree_on_torus_method(r);
-	if (!r->by_rings && r->trees.tree_choice.trees == 0 && set->team && uses_doubling(set->group, bytes)) {
+	if (!r->by_rings && !r->by_lines && r->trees.tree_choice.trees == 0 && set->team &&
+	    uses_doubling(set->group, bytes)) {
 		if (r->narrow)
 			narrow_reduce_small(r);
 		else

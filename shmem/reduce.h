@@ -28,7 +28,8 @@ struct reduction {
 	uint64_t epoch;			    /* of the first piece */
 	struct set_trees trees;		    /* between nodes */
 	bool by_rings;			    /* torus_allreduce instead of trees */
-	uint64_t first_number;		    /* of the first message along the trees or rings */
+	bool by_lines;			    /* torus_lines_allreduce */
+	uint64_t first_number;		    /* of the first message along trees, rings or lines */
 };
 
 /* For a team whose members exchange all their data. May change its argument. */

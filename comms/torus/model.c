@@ -202,6 +202,30 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds,
 	return 2 * torus_diameter(shape) * costs->forward + (carried > busy ? carried : busy);
 }
 
+/* A number of nodes that is no power of two takes a round more before, and one after. */
+double torus_doubling_seconds(int nodes, size_t bytes, size_t most, const struct torus_costs *costs)
+{
+	double pieces = (double)((bytes + most - 1) / most);
+	int rounds = 0;
+
+	while (1 << (rounds + 1) <= nodes)
+		rounds++;
+	if (1 << rounds != nodes)
+		rounds += 2;
+	return rounds * (pieces * costs->forward + (double)bytes / costs->rate);
+}
+
+/* A round sends a piece to both neighbours. */
+double torus_lines_allreduce_seconds(const struct torus_shape *shape, size_t bytes, size_t most,
+				     const struct torus_costs *costs)
+{
+	double rounds = 0, pieces = (double)((bytes + most - 1) / most);
+
+	for (int a = 0; a < shape->axes; a++)
+		rounds += shape->axis[a].ring ? shape->axis[a].size / 2 : shape->axis[a].size - 1;
+	return rounds * (pieces * (costs->forward + 2 * costs->handle) + (double)bytes / costs->rate);
+}
+
 /*
  * An all-to-all by the exchange schedule takes as long as its bottleneck: the busiest link, which
  * carries its bytes one after another (carried), or the processor of a node, which receives and

@@ -109,6 +109,15 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds,
 				    const struct torus_costs *costs);
 
 /*
+ * Time of an all-reduce of little data, in pieces of at most `most` bytes, one after another: by
+ * recursive doubling over any routes; and along one axis after the other
+ * (comms/collectives/torus_lines_allreduce.h).
+ */
+double torus_doubling_seconds(int nodes, size_t bytes, size_t most, const struct torus_costs *costs);
+double torus_lines_allreduce_seconds(const struct torus_shape *shape, size_t bytes, size_t most,
+				     const struct torus_costs *costs);
+
+/*
  * Time of an all-to-all of this many bytes per node: directly, by routes in dimension order, which
  * all go upwards half-way round a ring, in this many messages to each; in one message to each node
  * of a line, axis by axis; from neighbour to neighbour by the exchange schedule.

@@ -13,7 +13,8 @@
 
 #define LARGEST (900000UL + 16)
 
-static const char *const algorithms[] = {"torus-both", "torus-up", "torus"};
+static const char *const algorithms[] = {"torus-both", "torus-up", "torus"}, *const rings[] = {"torus-rings",
+											       "torus-lines"};
 static unsigned char *dest, *source, *flood;
 
 /* What PE i brings as its k-th element: small, so that sums are exact in every type. */
@@ -98,20 +99,24 @@ static void reduce_in_a_row(uint64_t seed)
 	sum_char(LARGEST, true, seed++);
 }
 
-/* The order of combining is fixed, so equal calls give equal bits, whoever is late. */
-static void check_same_bits(uint64_t seed)
+/* The order of combining is fixed: equal calls give equal bits, on all PEs, whoever is late. */
+static void check_same_bits(size_t count, uint64_t seed)
 {
 	double *in = (double *)source, *out = (double *)dest, *first = (double *)flood;
 
+	NOTE("%s, the same bits of %zu elements", getenv("SHMEM_TORUS"), count);
 	for (int round = 0; round < 3; round++) {
-		for (size_t k = 0; k < 5000; k++)
+		for (size_t k = 0; k < count; k++)
 			in[k] = 1.0 / (double)(1 + noise(seed + (uint64_t)me * 5000 + k) % 1000003);
 		if (noise(seed + (uint64_t)round) % (uint64_t)npes == (uint64_t)me)
 			usleep(2000);
-		shmem_double_sum_reduce(SHMEM_TEAM_WORLD, round ? out : first, in, 5000);
+		shmem_double_sum_reduce(SHMEM_TEAM_WORLD, round ? out : first, in, count);
 		if (round)
-			CHECK_BYTES(out, first, 5000 * sizeof *out);
+			CHECK_BYTES(out, first, count * sizeof *out);
 	}
+	shmem_barrier_all();
+	shmem_getmem(in, first, count * sizeof *in, (me + 1) % npes);
+	CHECK_BYTES(first, in, count * sizeof *in); /* as on the next PE */
 	shmem_barrier_all();
 }
 
@@ -119,7 +124,7 @@ static int live(const char *shape, int life, const char *algorithm)
 {
 	int nodes;
 
-	if (shape)
+	if (shape && shape[0])
 		setenv("SHMEM_TORUS", shape, 1);
 	setenv("SHMEM_REDUCE_ALGORITHM", algorithm, 1);
 	setenv("SHMEM_BROADCAST_ALGORITHM", "torus", 1);
@@ -130,7 +135,8 @@ static int live(const char *shape, int life, const char *algorithm)
 	nodes = count_nodes();
 	if (shape) {
 		reduce_in_a_row((uint64_t)life * 1000);
-		check_same_bits((uint64_t)life * 1000 + 500);
+		check_same_bits(5000, (uint64_t)life * 1000 + 500);
+		check_same_bits(300, (uint64_t)life * 1000 + 600);
 	}
 	shmem_finalize();
 	return nodes;
@@ -143,9 +149,11 @@ int main(void)
 
 	setenv("SHMEM_SYMMETRIC_SIZE", "32m", 1);
 	nodes = live(NULL, 0, "auto");
+	live("", 0, "doubling");
+	live("", 0, "parts");
 	for (int life = 0; write_shape(shape, nodes, life); life++) {
 		live(shape, life, algorithms[life % 3]);
-		live(shape, life, "torus-rings");
+		live(shape, life, rings[life % 2]);
 	}
 	return 0;
 }

@@ -369,6 +369,31 @@ static void check_gather(void)
 	       torus_lines_gather_seconds(&shape, 8, &links));
 }
 
+/* Rounds of one second, whatever their bytes: as many as a torus is wide, for each piece. */
+static void check_little_sums(void)
+{
+	static const struct {
+		const char *shape;
+		double lines, doubling;
+	} known[] = {{"3", 1, 3}, {"4", 2, 2}, {"6", 3, 4}, {"3x3", 2, 5}, {"4x4", 4, 4}, {"5m", 4, 4}, {"2x2", 2, 2}};
+	const struct torus_costs rounds = {.forward = 1, .rate = 1e30};
+	char problem[TORUS_PROBLEM];
+	struct torus_shape shape;
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		torus_shape_read(&shape, known[i].shape, problem);
+		for (int pieces = 1; pieces <= 3; pieces++) {
+			size_t bytes = (size_t)pieces * 64;
+			double lines = torus_lines_allreduce_seconds(&shape, bytes, 64, &rounds),
+			       doubling = torus_doubling_seconds(shape.places, bytes, 64, &rounds);
+
+			EXPECT(lines == known[i].lines * pieces && doubling == known[i].doubling * pieces,
+			       "%s, %d pieces: %g rounds along lines, %g of doubling", known[i].shape, pieces, lines,
+			       doubling);
+		}
+	}
+}
+
 int main(void)
 {
 	struct torus_costs costs = usual_costs;
@@ -383,6 +408,7 @@ int main(void)
 	check_crossings();
 	check_alltoall();
 	check_gather();
+	check_little_sums();
 	for (int i = 0; i < 300; i++) {
 		tori_shape(&shape, 300);
 		check_direct(&shape);

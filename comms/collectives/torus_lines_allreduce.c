@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "torus_lines_allreduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rte/rte.h"
+#include "comms/ops/notify.h"
+#include "comms/wait/wait.h"
+
+struct line_piece {
+	const struct torus_lines_allreduce *allreduce;
+	const char *mine; /* this node's data along the axis */
+	char *result;
+	size_t bytes, most;
+	uint64_t number;
+	/* The axis, and this node's coordinate on it. */
+	int axis, size, me, stride;
+	bool ring;
+	size_t windows_before; /* those of axes before */
+	struct comms_request *request;
+	int sent;
+};
+
+static int all_sizes(const struct torus_shape *shape, int axes)
+{
+	int sum = 0;
+
+	for (int a = 0; a < axes; a++)
+		sum += shape->axis[a].size > 1 ? shape->axis[a].size : 0;
+	return sum;
+}
+
+size_t torus_lines_allreduce_most(const struct torus_topology *topology)
+{
+	const struct torus_shape *shape = &topology->sites.shape;
+	int windows = all_sizes(shape, shape->axes);
+
+	for (int a = 0; a < shape->axes; a++)
+		if (shape->axis[a].size > TORUS_LINE)
+			return 0;
+	return topology->whole && windows > 0 ? (size_t)TORUS_WINDOWS / 2 / (size_t)windows / 64 * 64 : 0;
+}
+
+static char *window_of(const struct line_piece *p, int coordinate)
+{
+	return p->allreduce->area->windows + p->number % 2 * (TORUS_WINDOWS / 2) +
+	       (p->windows_before + (size_t)coordinate) * p->most;
+}
+
+/*
+ * How many nodes' data comes up from below to the node at a coordinate, and down from above. On a
+ * ring it comes half-way round.
+ */
+static int come_from_below(const struct line_piece *p, int coordinate)
+{
+	return p->ring ? p->size / 2 : coordinate;
+}
+
+static int come_from_above(const struct line_piece *p, int coordinate)
+{
+	return p->ring ? (p->size - 1) / 2 : p->size - 1 - coordinate;
+}
+
+static int around(const struct line_piece *p, int coordinate)
+{
+	return (coordinate + p->size) % p->size;
+}
+
+/* To the next node of the line, up or down: the data of the node at coordinate `origin`. */
+static void send_on(struct line_piece *p, int step, int origin)
+{
+	const struct torus_topology *topology = p->allreduce->topology;
+	int to = around(p, p->me + step);
+	const char *data = origin == p->me ? p->mine : window_of(p, origin);
+
+	comms_put_notify_later(&p->request[p->sent++], (struct comms_piece){window_of(p, origin), data, p->bytes},
+			       (struct comms_flag){&p->allreduce->area->arrived[p->axis][origin], p->number},
+			       topology->pe[topology->me + (to - p->me) * p->stride], p->allreduce->routine);
+}
+
+static void await_data_of(const struct line_piece *p, int origin)
+{
+	_Atomic uint64_t *arrived = &p->allreduce->area->arrived[p->axis][origin];
+
+	COMMS_WAIT(arrived, atomic_load_explicit(arrived, memory_order_acquire) >= p->number);
+}
+
+static bool all_is_sent(const struct line_piece *p)
+{
+	for (int i = 0; i < p->sent; i++)
+		if (atomic_load_explicit(&p->request[i].under_way, memory_order_acquire))
+			return false;
+	return true;
+}
+
+/* In round k a node sends what came in the round before, which is of the nodes k away. */
+static void exchange_line(struct line_piece *p)
+{
+	int below = come_from_below(p, p->me), above = come_from_above(p, p->me);
+	bool has_upper = p->ring || p->me < p->size - 1, has_lower = p->ring || p->me > 0;
+	int up = has_upper ? come_from_below(p, around(p, p->me + 1)) : 0,
+	    down = has_lower ? come_from_above(p, around(p, p->me - 1)) : 0;
+
+	p->sent = 0;
+	for (int k = 0; k < p->size - 1; k++) {
+		if (k < up)
+			send_on(p, 1, around(p, p->me - k));
+		if (k < down)
+			send_on(p, -1, around(p, p->me + k));
+		if (k < below)
+			await_data_of(p, around(p, p->me - k - 1));
+		if (k < above)
+			await_data_of(p, around(p, p->me + k + 1));
+	}
+	COMMS_WAIT(COMMS_ANYWHERE, all_is_sent(p));
+}
+
+static const char *data_of(const struct line_piece *p, int coordinate)
+{
+	return coordinate == p->me ? p->mine : window_of(p, coordinate);
+}
+
+/* The result may be this node's own data, which the windows hold on other nodes only. */
+static void combine_line(const struct line_piece *p, char *sum)
+{
+	size_t count = p->bytes / p->allreduce->element;
+
+	p->allreduce->combine(sum, data_of(p, 0), data_of(p, 1), count);
+	for (int c = 2; c < p->size; c++)
+		p->allreduce->combine(sum, sum, data_of(p, c), count);
+	memcpy(p->result, sum, p->bytes);
+}
+
+static void reduce_piece(struct line_piece *p, char *sum)
+{
+	const struct torus_shape *shape = &p->allreduce->topology->sites.shape;
+
+	for (int a = 0; a < shape->axes; a++) {
+		if (shape->axis[a].size == 1)
+			continue;
+		p->axis = a;
+		p->size = shape->axis[a].size;
+		p->ring = shape->axis[a].ring;
+		p->stride = shape->stride[a];
+		p->me = torus_coordinate(shape, p->allreduce->topology->me, a);
+		p->windows_before = (size_t)all_sizes(shape, a);
+		exchange_line(p);
+		combine_line(p, sum);
+		p->mine = p->result;
+	}
+}
+
+void torus_lines_allreduce(const struct torus_lines_allreduce *allreduce)
+{
+	size_t most = torus_lines_allreduce_most(allreduce->topology);
+	struct line_piece p = {.allreduce = allreduce, .most = most};
+	char *sum = malloc(most);
+
+	p.request = calloc(2 * TORUS_LINE, sizeof *p.request);
+	if (!sum || !p.request)
+		rte_die(allreduce->routine, "no memory for a buffer of %zu bytes", most);
+	for (size_t at = 0, i = 0; at < allreduce->bytes; at += most, i++) {
+		p.number = allreduce->number + i;
+		p.bytes = allreduce->bytes - at < most ? allreduce->bytes - at : most;
+		p.mine = allreduce->source + at;
+		p.result = allreduce->dest + at;
+		reduce_piece(&p, sum);
+	}
+	free(p.request);
+	free(sum);
+}
