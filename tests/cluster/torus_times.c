@@ -9,11 +9,12 @@
  * at once; "-" is none. TEAMS, as in 9x1: teams of so many PEs, so far apart, all at once instead
  * of the world. Run by tests/cluster/torus-bench and team_cables.bats.
  */
-#include <shmem.h>
+#include <shmemx.h>
 
 #include "torus_times.h"
 
 #define ROUNDS 101 /* to time one */
+#define MOST_PES 4096
 
 static double *spread;		    /* a number of this PE's, and the greatest of all */
 static long *words;		    /* from each direction */
@@ -87,6 +88,33 @@ static void run_alltoall(unsigned char *dest, unsigned char *source, size_t byte
 	shmem_alltoallmem(team, dest, source, bytes);
 }
 
+/* A block for each PE, of equal size, as the bounds have it. */
+static void run_reduce_scatter(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	shmemx_reduce_scatter(team, dest, source, bytes / sizeof(unsigned), SHMEMX_UINT, SHMEMX_SUM);
+}
+
+static const size_t *counts_of(size_t bytes)
+{
+	static size_t counts[MOST_PES];
+
+	for (int i = 0; i < size; i++)
+		counts[i] = bytes;
+	return counts;
+}
+
+static void run_allgatherv(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	shmemx_allgatherv(team, dest, source, counts_of(bytes), NULL, SHMEMX_UINT8);
+}
+
+static void run_alltoallv(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	const size_t *counts = counts_of(bytes);
+
+	shmemx_alltoallv(team, dest, source, counts, NULL, counts, NULL, SHMEMX_UINT8);
+}
+
 static void fill_bytes(unsigned char *source, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -118,6 +146,19 @@ static void check_reduce(const unsigned char *dest, size_t bytes)
 
 	for (size_t i = 0; i < bytes / sizeof(unsigned); i++)
 		check(((const unsigned *)dest)[i] == (unsigned)i * n + n * (n - 1) / 2, "reduce", i);
+}
+
+static void fill_many_numbers(unsigned char *source, size_t bytes)
+{
+	fill_numbers(source, (size_t)size * bytes);
+}
+
+static void check_reduce_scatter(const unsigned char *dest, size_t bytes)
+{
+	unsigned n = (unsigned)size, first = (unsigned)me * (unsigned)(bytes / sizeof(unsigned));
+
+	for (size_t i = 0; i < bytes / sizeof(unsigned); i++)
+		check(((const unsigned *)dest)[i] == (first + (unsigned)i) * n + n * (n - 1) / 2, "reduce_scatter", i);
 }
 
 static void check_scan(const unsigned char *dest, size_t bytes)
@@ -170,6 +211,9 @@ static const struct collective {
 	{"active", run_active, fill_bytes, check_fcollect, 1, 0, 0},
 	{"collect", run_collect, fill_bytes, check_fcollect, 1, 0, 0},
 	{"alltoalls", run_alltoalls, fill_blocks, check_alltoalls, 1, 1, 0},
+	{"reduce_scatter", run_reduce_scatter, fill_many_numbers, check_reduce_scatter, 0, 1, 0},
+	{"allgatherv", run_allgatherv, fill_bytes, check_fcollect, 1, 0, 0},
+	{"alltoallv", run_alltoallv, fill_blocks, check_alltoall, 1, 1, 0},
 };
 
 /* --- The clock --- */
