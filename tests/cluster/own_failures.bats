@@ -71,6 +71,9 @@ ended()
 @test "a cable is cut before the job: messages take detours, and PE 0 says so once" {
 	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --torus 4 --cables own
 	"$cluster" cut --name "$name" h1 x+
+	run -0 "$cluster" exec --name "$name" h0 sh -c 'exec env SHMEM_INFO=1 SHMEM_TORUS_FILE=$CLUSTER_SHAPE_FILE \
+		"$0" --hostfile "$CLUSTER_HOSTFILE" -n 4 "$1"' "$TOP_BUILDDIR/oshrun" "$TOP_BUILDDIR/examples/hello"
+	[[ $output == *'Cables: TCP over cables to 2 neighbours, relayed to 1 more; detours round 1'* ]]
 	start 20 all
 	wait "$job"
 	cat out

@@ -463,6 +463,10 @@ const char *cable_hosts_text(char text[CABLE_HOSTS_TEXT], bool (*has_rdma)(const
 	if (relayed > 0)
 		used += snprintf(text + used, (size_t)(CABLE_HOSTS_TEXT - used), ", relayed to %d more", relayed);
 	if (others > 0)
-		snprintf(text + used, (size_t)(CABLE_HOSTS_TEXT - used), ", over the common network to %d", others);
+		used += snprintf(text + used, (size_t)(CABLE_HOSTS_TEXT - used), ", over the common network to %d",
+				 others);
+	if (hosts.dead > 0)
+		snprintf(text + used, (size_t)(CABLE_HOSTS_TEXT - used), "; detours round %d cable%s", hosts.dead,
+			 hosts.dead == 1 ? "" : "s");
 	return text;
 }

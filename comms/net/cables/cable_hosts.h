@@ -63,8 +63,8 @@ bool cable_hosts_is_cabled(int pe, const char *port);
 int cable_hosts_reporter(int lost);
 
 /*
- * "RDMA over cables to 1 neighbour, TCP to 1, relayed to 1 more". has_rdma tells of a route to a
- * neighbour.
+ * "RDMA over cables to 1 neighbour, TCP to 1, relayed to 1 more; detours round 1 cable". has_rdma
+ * tells of a route to a neighbour.
  */
 enum { CABLE_HOSTS_TEXT = 160 };
 const char *cable_hosts_text(char text[CABLE_HOSTS_TEXT], bool (*has_rdma)(const struct cable_route *route));
