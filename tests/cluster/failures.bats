@@ -99,10 +99,10 @@ ended()
 
 @test "a PE that is stopped for a while is not lost" {
 	start mpirun SHMEM_FAILURE_SECONDS=2 -- --switch 4
-	"$cluster" exec --name "$name" h1 pkill -STOP -x phases
+	signal_on h1 STOP phases
 	sleep 7
 	kill -0 "$job"
-	"$cluster" exec --name "$name" h1 pkill -CONT -x phases
+	signal_on h1 CONT phases
 	sleep 1
 	kill -0 "$job"
 	cat out

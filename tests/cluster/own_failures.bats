@@ -59,10 +59,10 @@ ended()
 @test "a relay is stopped for longer than a silent host is waited for: the job goes on" {
 	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --torus 4 --cables own
 	start 3000 0-2
-	"$cluster" exec --name "$name" h1 pkill -STOP -x traffic
+	signal_on h1 STOP traffic
 	sleep 5
 	kill -0 "$job"
-	"$cluster" exec --name "$name" h1 pkill -CONT -x traffic
+	signal_on h1 CONT traffic
 	wait "$job"
 	cat out
 	[ "$(grep -v 'plm:.*: Warning' out)" = $'under way\nright' ]

@@ -15,6 +15,13 @@ need_cluster()
 	done
 }
 
+# signal_on HOST SIGNAL PROGRAM: to its processes on this host alone, although each host sees those of all.
+signal_on()
+{
+	# shellcheck disable=SC2016 # for the shell over there
+	"$cluster" exec --name "$name" "$1" sh -c 'exec pkill "-$0" --ns $$ --nslist net -x "$1"' "$2" "$3"
+}
+
 teardown()
 {
 	"$cluster" down --name "$name" 2>/dev/null || true
