@@ -301,6 +301,7 @@ EXTRA_DIST += \
 	tests/tools/examples.bats \
 	tests/tools/guide.bats \
 	tests/tools/gpu.bats \
+	tests/tools/gpu_mistake.c \
 	tests/tools/hang.c \
 	tests/tools/inline.bats \
 	tests/tools/hangs.bats \

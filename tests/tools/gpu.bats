@@ -11,6 +11,42 @@ setup_file()
 	need_built
 	export SOFT="$TOP_BUILDDIR/tests/gpu/soft/.libs"
 	[ -e "$SOFT/libcuda.so.1" ] || skip "the stand-in for CUDA's driver is not built: make check-programs"
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
+	export PROGRAM="$BATS_FILE_TMPDIR/gpu_mistake"
+	"$OSHCC" -O1 -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/gpu_mistake.c" -ldl
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# job MISTAKE [NAME=VALUE]...: on two PEs, over the stand-in
+job()
+{
+	run env LD_LIBRARY_PATH="${driver-$SOFT}" "${@:2}" timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) \
+		"$OSHRUN" -q -n 2 "$PROGRAM" "$1"
+}
+
+# says TEXT...: one line of ours, and each of the texts (patterns of grep -E) is in it
+says()
+{
+	ours=$(printf '%s\n' "$output" | grep -E '^(torushmem|oshrun): ' |
+		grep -Ev '^torushmem: PE [0-9]+: was in shmem[a-z_]+ when PE [0-9]+ ended$' || :)
+	for text in '^torushmem: PE [01]: ' "$@"; do
+		if [ "$(printf '%s\n' "$ours" | grep -c .)" -ne 1 ] || ! printf '%s\n' "$ours" | grep -Eq -- "$text"; then
+			printf 'not one line with "%s"; status %s and:\n%s\n' "$text" "$status" "$output"
+			return 1
+		fi
+	done
+}
+
+# goes_on TEXT...: no PE has memory of GPUs, one line says so, and the program ends well
+goes_on()
+{
+	[ "$status" -eq 0 ] || { printf '%s\n' "$output" && return 1; }
+	[ "$(printf '%s\n' "$output" | grep -cx 0)" -eq 2 ]
+	says 'shmem_init_thread: no memory of GPUs: ' "$@"
 }
 
 @test "the stand-in is as strict as CUDA's driver" {
@@ -164,4 +200,80 @@ with()
 		--setenv LD_LIBRARY_PATH /there/lib:/there/tests/gpu/soft/.libs:/lib64 --setenv SHMEM_PATHS ucx \
 		--setenv UCX_TLS tcp,self /there/oshrun -n 2 /there/tests/gpu/start
 	grep -qx provided <<<"$output"
+@test "with a GPU: the host's part is provided, calls by kernels are not" {
+	job provided
+	[ "$status" -eq 0 ]
+	[ "$output" = $'256\n256' ]
+	job context
+	[ "$status" -eq 0 ]
+	[ "$output" = $'1\n1' ]
+}
+
+@test "no driver, no GPU: one line, and the program goes on" {
+	mkdir none
+	: >none/libcuda.so.1 # no library: also where a driver is installed
+	driver=$PWD/none job provided
+	goes_on 'libcuda.so.1 cannot be loaded'
+	job provided SOFT_CUDA_DEVICES=0
+	goes_on 'the GPU.s driver fails: no CUDA-capable device is detected'
+}
+
+@test "no room on the GPU for a heap: one line, and the program goes on" {
+	job provided SOFT_CUDA_FAIL=cuMemAlloc_v2:1=2
+	goes_on 'PE 0: ' 'allocate a heap of .*SHMEM_DEVICE_SYMMETRIC_SIZE\): out of memory'
+	job provided SHMEM_DEVICE_SYMMETRIC_SIZE=4G
+	goes_on 'allocate a heap of 4 GiB \(SHMEM_DEVICE_SYMMETRIC_SIZE\): out of memory'
+	job provided SHMEM_DEVICE_SYMMETRIC_SIZE=much
+	[ "$status" -ne 0 ]
+	says 'SHMEM_DEVICE_SYMMETRIC_SIZE=much'
+}
+
+@test "no room on one PE's GPU only: that PE says so, and all go on without" {
+	# shellcheck disable=SC2016 # for the script
+	printf '#!/bin/sh\n[ "$PMIX_RANK" != 1 ] || export SOFT_CUDA_FAIL=cuMemAlloc_v2:1=2\nexec "$@"\n' >one
+	chmod +x one
+	run env LD_LIBRARY_PATH="$SOFT" timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 2 ./one "$PROGRAM" provided
+	goes_on 'PE 1: '
+}
+
+@test "routines of the GPU's heap without one: one line ends the job" {
+	for mistake in not-requested none; do
+		driver=/nowhere job "$mistake" SOFT_CUDA_DEVICES=0
+		[ "$status" -ne 0 ]
+		[[ "$mistake" != none ]] || output=$(printf '%s\n' "$output" | grep -v 'no memory of GPUs:')
+		says 'shmemg_malloc: there is no memory of GPUs; request SHMEM_DEVICE_HOST_INIT of shmem_init_thread'
+	done
+}
+
+@test "mistakes with memory of the GPU: one line says what is wrong" {
+	while IFS='|' read -r mistake text; do
+		job "$mistake"
+		[ "$status" -ne 0 ] || { echo "$mistake ended well" && return 1; }
+		says "$text"
+	done <<'END'
+dest-private|PE 1: shmem_long_put: dest=0x[0-9a-f]+ is memory of the GPU, but not symmetric; allocate it by shmemg_malloc
+source-private|PE 1: shmem_long_get: source=0x[0-9a-f]+ is memory of the GPU, but not symmetric
+beyond|PE 1: shmem_putmem: dest=0x[0-9a-f]+: 1099511627776 bytes from there run past the end of the heap on the GPU
+strided-beyond|PE 1: .* run past the end of the heap on the GPU
+misaligned|PE 1: shmem_long_atomic_add: dest=0x[0-9a-f]+ is not aligned to 8 bytes
+no-pe|PE 1: shmem_long_p: pe=99: there is no such PE
+lock|PE 1: shmem_set_lock: lock=0x[0-9a-f]+ is memory of a GPU, which this routine does not take
+align|shmemg_align: alignment=3 is not a power of two
+END
+}
+
+@test "routines for the host only refuse memory of the GPU" {
+	for mistake in plan neighbours psync gather allgatherv; do
+		job "$mistake"
+		[ "$status" -ne 0 ] || { echo "$mistake ended well" && return 1; }
+		output=$(printf '%s\n' "$output" | grep '^torushmem' | head -n 1) # both PEs may say so
+		says 'is memory of a GPU, which this routine does not take; use memory of the host$'
+	done
+}
+
+@test "a heap that is exhausted: NULL on all PEs, and one line" {
+	job too-large
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "$output" | grep -cx 1)" -eq 2 ]
+	says 'PE 0: shmemg_malloc: the heap on the GPU has no room for size=1099511627776 .*SHMEM_DEVICE_SYMMETRIC_SIZE'
 }
