@@ -47,6 +47,7 @@ dist_man3_MANS = docs/man/shmem.hpp.3
 # Manual pages of the routines: one for each text or page of docs/man/man3, and for every other
 # routine one that refers to it.
 man3_texts = \
+	docs/man/man3/shmemg.3 \
 	docs/man/man3/shmemx_alltoallv.3 \
 	docs/man/man3/shmemx_atomic.3 \
 	docs/man/man3/shmemx_broadcast_nb.3 \

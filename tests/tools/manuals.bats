@@ -20,6 +20,7 @@ setup_file()
 		sed -n -e '/^template/d' -e 's/^[A-Za-z].*[ *]\([a-z_0-9]*\)(.*);$/\1/p' "$TOP_BUILDDIR/include/shmem.h" | grep -v no_routine_for_this_type
 		sed -n -e '/^SHMEMX_OVERLOAD/d' -e 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/\1/p' "$TOP/include/shmemx.h" \
 			"$TOP_BUILDDIR/include/shmemx_typed.h"
+		sed -n 's/^[a-z].*[ *]\(shmem[a-z]*_[a-z_]*\)(.*);$/\1/p' "$TOP/include/shmemg.h"
 	} | sort -u >"$BATS_FILE_TMPDIR/routines"
 	# Pages that are more than a reference to another: all of section 3,
 	# and those of docs/man/man3.
@@ -32,7 +33,7 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-@test "every routine of shmem.h and shmemx.h has a page that is there" {
+@test "every routine of shmem.h, shmemx.h and shmemg.h has a page that is there" {
 	[ "$(wc -l <"$BATS_FILE_TMPDIR/routines")" -gt 1900 ]
 	missing=0
 	while read -r name; do
@@ -119,6 +120,7 @@ shmem_broadcast32 deprecated active
 shmalloc symmetric deprecated
 shmemx_exchange halo
 shmemx_plan_start nonblocking collectives
+shmemg symmetric GPUs
 shmemx_half_sum_reduce 16-bit floating-point
 shmemx_double_atomic_add atomic floating-point
 shmem_check mistakes
@@ -130,7 +132,7 @@ END
 
 @test "man torushmem, shmem, softofu, softofu-replay and the like" {
 	command -v man >/dev/null || skip "no man here"
-	names='torushmem shmem openshmem oshmem shmem_check shmemx_exchange shmemx_plan shmemx_grid shmemx_atomic shmemx_rdma shmemx_reduce shmemx_stats'
+	names='torushmem shmem openshmem oshmem shmem_check shmemg shmemx_exchange shmemx_plan shmemx_grid shmemx_atomic shmemx_rdma shmemx_reduce shmemx_stats'
 	! grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" || names="$names softofu softofu-replay"
 	man -M "$MAN" SHMEM_CHECK | grep -q '^NAME'
 	for name in $names; do
