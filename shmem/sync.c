@@ -80,7 +80,7 @@ static size_t random_start(size_t nelems)
 		TYPE now;                                                                   \
 		if (!comms_is_on_device(ivar))                                              \
 			return __atomic_load_n(ivar, __ATOMIC_ACQUIRE);                     \
-		comms.device->copy(&now, ivar, sizeof now);                                 \
+		comms.device->poll(&now, ivar, sizeof now);                                 \
 		return now;                                                                 \
 	}                                                                                   \
 	static inline bool NAME##_holds_here(const TYPE *ivar, int cmp, TYPE value)         \

@@ -27,6 +27,11 @@ struct comms_device {
 	 * copy is complete.
 	 */
 	void (*copy)(void *dest, const void *source, size_t bytes);
+	/*
+	 * The same for a wait that reads a word again and again: it pauses, so that the device has
+	 * time for those who would change the word.
+	 */
+	void (*poll)(void *value, const void *word, size_t bytes);
 	/* The same for `count` blocks at strides in bytes. */
 	void (*copy_blocks)(void *dest, size_t dest_stride, const void *source, size_t source_stride, size_t block,
 			    size_t count);
