@@ -3,7 +3,8 @@
  * Programs that cannot go on, and programs that only seem to hang, one for each cause; the argument
  * names it. PE 1 is to blame. Those that only seem to hang end after DELAY seconds.
  */
-#include <shmem.h>
+#include <fcntl.h>
+#include <shmemx.h>
 
 #include <linux/io_uring.h>
 #include <pthread.h>
@@ -256,6 +257,59 @@ static void wait_for_writer(void)
 	value();
 }
 
+/* All PEs have a heap in a file of their own; returns a word of it. */
+static long *file_heap(int *file)
+{
+	char path[] = "/tmp/deadlock.XXXXXX";
+	size_t bytes = 1 << 16;
+	shmemx_heap_t heap;
+	void *memory;
+
+	*file = mkstemp(path);
+	unlink(path);
+	if (*file < 0 || ftruncate(*file, (off_t)bytes))
+		exit(2);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
+	if (shmemx_heap_create_in(memory, bytes, &heap))
+		exit(2);
+	return memory;
+}
+
+static void have_file_heap(void)
+{
+	int file;
+
+	file_heap(&file);
+}
+
+/* A process that is none of the job's, as far as its parents and its environment say. */
+static void wait_for_mapper(void)
+{
+	char path[32];
+	int file;
+	long *word = file_heap(&file);
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	if (fork() == 0) {
+		unsetenv("PMIX_NAMESPACE");
+		if (fork() == 0)
+			execl("/proc/self/exe", "deadlock", "map", path, (char *)NULL);
+		_exit(0);
+	}
+	wait(NULL);
+	shmem_long_wait_until(word, SHMEM_CMP_EQ, 7);
+}
+
+static int write_to_file(const char *path)
+{
+	int fd = open(path, O_RDWR);
+	long *word = mmap(NULL, sizeof *word, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	sleep_for_delay();
+	__atomic_store_n(word, 7, __ATOMIC_RELEASE);
+	return 0;
+}
+
 static int write_to_process(const char *number, const char *address)
 {
 	long seven = 7;
@@ -390,6 +444,7 @@ static const struct cause {
 	{"child", wait_for_child, nothing},
 	{"clone", wait_for_clone, nothing},
 	{"writer", wait_for_writer, nothing},
+	{"mapper", wait_for_mapper, have_file_heap},
 	{"kernel", wait_for_kernel, nothing},
 	{"unused-handler", wait_with_handler, nothing},
 	{"beside-child", wait_beside_child, nothing},
@@ -402,6 +457,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(wanted, "write"))
 		return write_to_process(argv[2], argv[3]);
+	if (!strcmp(wanted, "map"))
+		return write_to_file(argv[2]);
 	shmem_init();
 	if (!strcmp(wanted, "first"))
 		(shmem_my_pe() == 1 ? nothing : value)(); /* before any barrier */

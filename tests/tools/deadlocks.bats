@@ -127,8 +127,8 @@ went_on()
 
 @test "a child, a process with the same memory, one that writes to a PE, and the kernel" {
 	run_jobs clone writer kernel
-	run_shared child
-	for cause in clone writer kernel child; do
+	run_shared child mapper
+	for cause in clone writer kernel child mapper; do
 		went_on "$cause"
 	done
 }
