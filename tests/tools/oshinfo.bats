@@ -170,6 +170,10 @@ END
 	[[ "$(fact paths.huge_pages)" == *" says $mode"* ]]
 	mode=$(sed 's/.*\[\(.*\)\].*/\1/' "${file%/*}/enabled")
 	[[ "$(fact paths.huge_pages_alone)" == *" says $mode"* ]]
+	total=$(awk '/^HugePages_Total/ { print $2 }' /proc/meminfo)
+	[ "${total:-0}" -gt 0 ] && answer="yes: * of $total free*" || answer="no: none are reserved*"
+	# shellcheck disable=SC2053 # the answer is a pattern
+	[[ "$(fact paths.reserved_pages)" == $answer ]]
 }
 
 @test "the launcher beside it is found, with its version" {

@@ -101,6 +101,29 @@ static void report_huge_pages(struct report *report, const char *key, const char
 		report_fact(report, key, name, "yes: %s says %s", path, mode);
 }
 
+/* Those that an administrator reserves, for memory that programs map with MAP_HUGETLB. */
+static void report_reserved_pages(struct report *report)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	long total = 0, unused = 0, size = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof line, file)) {
+		sscanf(line, "HugePages_Total: %ld", &total);
+		sscanf(line, "HugePages_Free: %ld", &unused);
+		sscanf(line, "Hugepagesize: %ld kB", &size);
+	}
+	if (file)
+		fclose(file);
+	if (total > 0)
+		report_fact(report, "reserved_pages", "huge pages to map",
+			    "yes: %ld of %ld free, of %ld KiB; shmemx_heap(3) makes them symmetric", unused, total,
+			    size);
+	else
+		report_fact(report, "reserved_pages", "huge pages to map",
+			    "no: none are reserved; an administrator can set vm.nr_hugepages");
+}
+
 void report_paths(struct report *report)
 {
 	report_section(report, "paths", "Paths on a node");
@@ -108,4 +131,5 @@ void report_paths(struct report *report)
 	report_membarrier(report);
 	report_huge_pages(report, "huge_pages", "huge pages", "shmem_enabled");
 	report_huge_pages(report, "huge_pages_alone", "huge pages, PE alone", "enabled");
+	report_reserved_pages(report);
 }
