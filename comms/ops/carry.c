@@ -54,11 +54,12 @@ void carry_get(const struct held *g, const struct target *t)
 
 uint64_t carry_atomic(const struct target *t, const struct comms_atomic *a)
 {
+	const char *word = comms.segments[t->place.segment].base + t->place.offset;
 	uint64_t old = a->width == 8 ? comms_amo_64(a->op, t->here, a->operand, a->compare)
 				     : comms_amo_32(a->op, t->here, (uint32_t)a->operand, (uint32_t)a->compare);
 
 	count_store(false);
-	comms_wake(t->place.peer);
+	comms_wake_at(t->place.peer, word, a->width);
 	return old;
 }
 
