@@ -44,13 +44,16 @@ static void of_one(void)
 static void of_all(void)
 {
 	shmemx_plan_t plan;
-	const shmemx_neighbour_t edge = {.pe = shmem_my_pe(), .source = there, .send_bytes = 8, .dest = there + 1,
+	const shmemx_neighbour_t edge = {.pe = shmem_my_pe(),
+					 .source = there,
+					 .send_bytes = 8,
+					 .dest = there + 1,
 					 .receive_bytes = 8};
 	const size_t counts[] = {1, 1}, places[] = {0, 1};
 
 	if (is("plan"))
-		shmemx_allreduce_init(SHMEM_TEAM_WORLD, there, there + 8, 4, SHMEMX_LONG, SHMEMX_SUM,
-				      SHMEMX_PLAN_AUTO, &plan);
+		shmemx_allreduce_init(SHMEM_TEAM_WORLD, there, there + 8, 4, SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO,
+				      &plan);
 	else if (is("neighbours"))
 		shmemx_neighbours_init(SHMEM_TEAM_WORLD, &edge, 1, SHMEMX_PLAN_AUTO, &plan);
 	else if (is("psync"))

@@ -5,12 +5,30 @@
 #include <cstdio>
 #include <cstdlib>
 
-static void store(shmemx_half_t *to, const float *from) { shmemx_half_from_float(to, from, 2); }
-static void store(shmemx_bfloat16_t *to, const float *from) { shmemx_bfloat16_from_float(to, from, 2); }
-template <typename T> static void store(T *to, const float *from) { to[0] = from[0], to[1] = from[1]; }
-static void load(float *to, const shmemx_half_t *from) { shmemx_half_to_float(to, from, 2); }
-static void load(float *to, const shmemx_bfloat16_t *from) { shmemx_bfloat16_to_float(to, from, 2); }
-template <typename T> static void load(float *to, const T *from) { to[0] = float(from[0]), to[1] = float(from[1]); }
+static void store(shmemx_half_t *to, const float *from)
+{
+	shmemx_half_from_float(to, from, 2);
+}
+static void store(shmemx_bfloat16_t *to, const float *from)
+{
+	shmemx_bfloat16_from_float(to, from, 2);
+}
+template <typename T> static void store(T *to, const float *from)
+{
+	to[0] = from[0], to[1] = from[1];
+}
+static void load(float *to, const shmemx_half_t *from)
+{
+	shmemx_half_to_float(to, from, 2);
+}
+static void load(float *to, const shmemx_bfloat16_t *from)
+{
+	shmemx_bfloat16_to_float(to, from, 2);
+}
+template <typename T> static void load(float *to, const T *from)
+{
+	to[0] = float(from[0]), to[1] = float(from[1]);
+}
 
 template <typename T> static void check(const T *to, float expect, const char *what)
 {
@@ -18,7 +36,8 @@ template <typename T> static void check(const T *to, float expect, const char *w
 
 	load(got, to);
 	if (got[0] != expect || got[1] != expect) {
-		std::fprintf(stderr, "wrong: %s of %d bytes: %g, not %g\n", what, static_cast<int>(sizeof(T)), double(got[0]), double(expect));
+		std::fprintf(stderr, "wrong: %s of %d bytes: %g, not %g\n", what, static_cast<int>(sizeof(T)),
+			     double(got[0]), double(expect));
 		shmem_global_exit(1);
 	}
 	shmem_barrier_all();
