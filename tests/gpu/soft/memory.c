@@ -267,8 +267,11 @@ static bool is_mapped(uintptr_t start, size_t size)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t from = start / page * page;
+	unsigned char *pages = malloc((start + size - from) / page + 1);
+	bool mapped = pages && mincore((void *)from, start + size - from, pages) == 0;
 
-	return msync((void *)from, start + size - from, MS_ASYNC) == 0;
+	free(pages);
+	return mapped;
 }
 
 EXPORT int cuMemHostRegister_v2(void *start, size_t size, unsigned flags)
