@@ -194,6 +194,16 @@ END
 	printf '%s\n' "$output" | grep -Fqx "launchers.srun:no: not in PATH"
 }
 
+@test "whether RDMA can be used over cables, and why not" {
+	why='this build was configured without libibverbs'
+	! grep -q 'HAVE_VERBS 1' "$TOP_BUILDDIR/config.h" || why='SHMEM_CABLE_RDMA=no'
+	SHMEM_CABLE_RDMA=no run -0 "$OSHINFO" --parsable
+	[[ $output == *$'\n'"cables.rdma:no: $why"$'\n'* ]]
+	[ "$why" = SHMEM_CABLE_RDMA=no ] || return 0
+	run -0 "$OSHINFO" --parsable
+	[[ $output =~ cables.rdma:(yes, by libibverbs|no: libibverbs) ]]
+}
+
 # Names of settings: of one reader, or of all but one.
 names_of_settings()
 {

@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -157,6 +158,26 @@ static void report_ports(struct report *report)
 		torus_file_free(&file);
 }
 
+/* May messages over cables go by RDMA? The library loads libibverbs in the same way. */
+static void report_verbs(struct report *report)
+{
+	bool wanted = true;
+	void *library;
+
+	setting_bool(SETTING_CABLE_RDMA, &wanted);
+	if (!HAVE_VERBS || !wanted) {
+		report_fact(report, "rdma", "RDMA", "no: %s",
+			    HAVE_VERBS ? "SHMEM_CABLE_RDMA=no" : "this build was configured without libibverbs");
+		return;
+	}
+	library = dlopen(VERBS_FOLDER[0] ? VERBS_FOLDER "/libibverbs.so.1" : "libibverbs.so.1", RTLD_LAZY);
+	report_fact(report, "rdma", "RDMA", "%s%s",
+		    library ? "yes, by libibverbs, where both ports of a cable have a device" : "no: ",
+		    library ? "" : dlerror());
+	if (library)
+		dlclose(library);
+}
+
 void report_cables(struct report *report)
 {
 	report_section(report, "cables", "Cables without forwarding");
@@ -166,5 +187,6 @@ void report_cables(struct report *report)
 	else
 		report_fact(report, "path", "path",
 			    "yes, if the shape file has cable statements (torusplan discover writes them)");
+	report_verbs(report);
 	report_ports(report);
 }
