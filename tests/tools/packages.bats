@@ -117,9 +117,9 @@ exports_listed()
 	recipe=$TOP/packaging/spack/packages/torushmem/package.py
 	script=${BATS_TEST_FILENAME%/*}/spack_recipe.py
 	"$TOP/configure" --help >help
-	for variants in '+ofi +fortran +softofu +static +checks' '~ofi ~fortran ~softofu ~static ~checks' ''; do
+	for variants in '+ofi +verbs +fortran +softofu +static +checks' '~ofi ~verbs ~fortran ~softofu ~static ~checks' ''; do
 		# shellcheck disable=SC2086 # words
-		python3 "$script" "$recipe" ucx=/ucx pmix=/pmix hwloc=/hwloc libfabric=/ofi zlib-api=/z $variants >said
+		python3 "$script" "$recipe" ucx=/ucx pmix=/pmix hwloc=/hwloc libfabric=/ofi rdma-core=/v zlib-api=/z $variants >said
 		for option in $(sed -n 's/^configure //p' said); do
 			name=${option%%=*}
 			case $name in
@@ -129,7 +129,7 @@ exports_listed()
 		done
 	done
 	python3 "$script" "$recipe" ucx=/u pmix=/p hwloc=/h '~ofi' '~softofu' >said
-	grep -qx 'configure --with-ucx=/u --with-pmix=/p --with-hwloc=/h --without-ofi --with-fortran --disable-softofu --enable-static --enable-argument-checks' said
+	grep -qx 'configure --with-ucx=/u --with-pmix=/p --with-hwloc=/h --without-ofi --without-verbs --with-fortran --disable-softofu --enable-static --enable-argument-checks' said
 	grep -qx "git file://$TOP" said
 	grep -qx 'depends_on ucx@1.10:+thread_multiple' said
 	run python3 "$script" "$recipe" ucx=/u pmix=/p hwloc=/h +nothing

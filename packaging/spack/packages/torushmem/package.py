@@ -28,6 +28,7 @@ class Torushmem(AutotoolsPackage):
 
     variant("fortran", default=True, description="The modules shmem and shmemx, shmem.fh, and oshfort")
     variant("ofi", default=False, description="Networks by libfabric, such as Slingshot, EFA and Omni-Path")
+    variant("verbs", default=False, description="RDMA over cables between hosts without a switch")
     variant("softofu", default=True, description="A Tofu network in software, with uTofu and jTofu")
     variant("static", default=True, description="Also install libtorushmem.a")
     variant("checks", default=True, description="Check the arguments of puts and gets within a node")
@@ -46,6 +47,7 @@ class Torushmem(AutotoolsPackage):
     depends_on("pmix@4:")
     depends_on("hwloc@2:")
     depends_on("libfabric@1.11:", when="+ofi")
+    depends_on("rdma-core@34:", when="+verbs")
     depends_on("zlib-api", when="+softofu")
 
     # Spack's compiler wrappers work in Spack alone: oshcc calls the compiler itself. oshcxx
@@ -63,6 +65,10 @@ class Torushmem(AutotoolsPackage):
             args.append("--with-ofi=" + str(spec["libfabric"].prefix))
         else:
             args.append("--without-ofi")
+        if spec.satisfies("+verbs"):
+            args.append("--with-verbs=" + str(spec["rdma-core"].prefix))
+        else:
+            args.append("--without-verbs")
         if spec.satisfies("+softofu"):
             args.append("--with-zlib=" + str(spec["zlib-api"].prefix))
         args += self.with_or_without("fortran")
