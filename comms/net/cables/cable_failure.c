@@ -149,6 +149,8 @@ static _Noreturn void report_silent(int pe, const char *port, int error)
 	host_of(pe, host, sizeof host);
 	if (error == ETIMEDOUT)
 		snprintf(reason, sizeof reason, "no answer for %ld s", (long)(failure.limit / 1000));
+	else if (error == EIO)
+		snprintf(reason, sizeof reason, "RDMA gets no answer");
 	else
 		snprintf(reason, sizeof reason, "%s", strerror(error));
 	rte_die(NULL, "lost the connection to PE %d on host %s%s%s (%s%s", pe, host, port ? " over the cable at " : "",
@@ -160,10 +162,12 @@ static _Noreturn void report_silent(int pe, const char *port, int error)
 void cable_lost(int pe, const char *port, int error)
 {
 	const bool closed = error == 0 || error == ECONNRESET || error == EPIPE;
+	const bool silent = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
 
 	if (closed && atomic_load_explicit(&cable_net.ending, memory_order_seq_cst))
 		return;
-	if (failure.limit > 0 && (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH))
+	/* A process that ends closes its connections, so what RDMA alone has lost is not that. */
+	if (error == EIO || (failure.limit > 0 && silent))
 		report_silent(pe, port, error);
 	report_closed(pe, port, error);
 }

@@ -252,7 +252,7 @@ void cable_failure_stop(void);
 void cable_failure_check(void);
 /*
  * Ends the job, unless the connection was closed and that is no error any more. error 0: it was
- * closed at the other end; ETIMEDOUT: the host is silent.
+ * closed at the other end; ETIMEDOUT: the host is silent; EIO: RDMA to it has failed.
  */
 void cable_lost(int pe, const char *port, int error);
 

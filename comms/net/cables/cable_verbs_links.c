@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "comms/net/failure.h"
 #include "rte/rte.h"
 
 /* --- Queue pairs --- */
@@ -117,14 +118,29 @@ static bool connect_pair(struct cable_rdma *rdma, const struct cable_verbs_port 
 	return errno == 0;
 }
 
-/* A frame without an answer is repeated for some seconds: the other host may be slow. */
+enum { REPEATS = 7, LONGEST_TIMEOUT = 31 };
+
+/*
+ * The time after which the device repeats a frame without an answer, as 4096 ns * 2^timeout: all of
+ * them together take as long as a silent host is waited for. 0: it repeats it for ever.
+ */
+static uint8_t timeout_of_frames(void)
+{
+	const int64_t each = failure_limit() * 1000000 / (REPEATS + 1);
+	uint8_t timeout = 0;
+
+	while (timeout < LONGEST_TIMEOUT && INT64_C(4096) << (timeout + 1) <= each)
+		timeout++;
+	return timeout;
+}
+
 static bool let_send(struct cable_rdma *rdma)
 {
 	struct ibv_qp_attr send = {.qp_state = IBV_QPS_RTS,
 				   .sq_psn = rdma->packet,
 				   .max_rd_atomic = 1,
-				   .timeout = 18, /* 1 s */
-				   .retry_cnt = 7,
+				   .timeout = timeout_of_frames(),
+				   .retry_cnt = REPEATS,
 				   .rnr_retry = 7};
 
 	errno = verbs_library.modify_qp(rdma->pair, &send,
@@ -422,8 +438,6 @@ static bool is_gone(const struct cable_rdma *rdma)
 
 void cable_rdma_complete(struct cable_rdma *rdma, const struct ibv_wc *completion)
 {
-	const bool repeated = completion->status == IBV_WC_RETRY_EXC_ERR;
-
 	if (is_gone(rdma))
 		return;
 	if (completion->status == IBV_WC_SUCCESS && rdma->link) {
@@ -434,7 +448,7 @@ void cable_rdma_complete(struct cable_rdma *rdma, const struct ibv_wc *completio
 		rte_debug("%s reports status %d of libibverbs", rdma->device->context->device->name,
 			  completion->status);
 		if (rdma->link)
-			cable_link_lose(rdma->link, repeated ? ETIMEDOUT : EIO);
+			cable_link_lose(rdma->link, EIO);
 		else
 			cable_arrival_lose(rdma->arrival, EIO);
 	}
