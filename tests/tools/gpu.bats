@@ -267,7 +267,7 @@ END
 		job "$mistake"
 		[ "$status" -ne 0 ] || { echo "$mistake ended well" && return 1; }
 		output=$(printf '%s\n' "$output" | grep '^torushmem' | head -n 1) # both PEs may say so
-		says 'is memory of a GPU, which this routine does not take; use memory of the host$'
+		says 'is memory of a GPU, which this routine does not take; copy it to the host first$'
 	done
 }
 
