@@ -10,11 +10,13 @@
 
 #include "api.h"
 #include "comms/core/globals.h"
+#include "comms/gpu/gpu.h"
 #include "comms/observe/cables.h"
 #include "comms/nodes/job_torus.h"
 #include "comms/torus/disjoint_trees.h"
 #include "rte/settings.h"
 #include "rte/text/text.h"
+#include "shmem/gpu/gpu.h"
 
 enum { SCREEN_COLUMNS = 80, HELP_COLUMN = 24 };
 
@@ -123,7 +125,7 @@ static void print_help(enum setting_id id)
 
 static void print_info(void)
 {
-	char heap[32];
+	char heap[32], gpu[160];
 
 	printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
 	print_fact("PEs", "%d, of which %d on this node by load and store%s%s", comms.n_pes, comms.n_node,
@@ -137,6 +139,8 @@ static void print_info(void)
 	print_fact("Symmetric heap", "%s per PE, %s", text_size(comms.heap_size, heap), comms.pages);
 	print_fact("Global data", "%zu bytes, %s%s", globals.size, globals.why_private ? "private: " : "shared",
 		   globals.why_private ? globals.why_private : "");
+	if (api_gpu_is_there())
+		print_fact("GPU", "%s", comms_gpu_in_words(gpu, sizeof gpu));
 	print_torus();
 	print_changed_settings();
 	print_help(SETTING_VERSION);

@@ -55,6 +55,8 @@ oshinfo_SOURCES = \
 	tools/oshinfo/report_print.c \
 	tools/oshinfo/report_settings.c \
 	tools/oshinfo/report_cables.c \
+	tools/oshinfo/report_gpu.c \
+	comms/gpu/driver.c comms/gpu/driver.def comms/gpu/driver.h \
 	tools/oshinfo/report_ofi.c \
 	tools/oshinfo/report_tofu.c \
 	tools/oshinfo/report_torus.c \

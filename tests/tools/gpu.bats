@@ -209,6 +209,14 @@ with()
 	[ "$output" = $'1\n1' ]
 }
 
+@test "SHMEM_INFO names the GPU, and only where there is one" {
+	job provided SHMEM_INFO=1 SHMEM_DEVICE_SYMMETRIC_SIZE=16M
+	[ "$(printf '%s\n' "$output" | grep -c '^GPU: .*, heap of 16 MiB there$')" -eq 1 ]
+	job not-requested SHMEM_INFO=1
+	[ "$(printf '%s\n' "$output" | grep -c '^GPU: ')" -eq 0 ]
+	[ "$(printf '%s\n' "$output" | grep -c '^Symmetric heap: ')" -eq 1 ]
+}
+
 @test "no driver, no GPU: one line, and the program goes on" {
 	mkdir none
 	: >none/libcuda.so.1 # no library: also where a driver is installed

@@ -49,7 +49,7 @@ fact()
 @test "all sections are there, and nothing on standard error" {
 	run "$OSHINFO"
 	[ "$status" -eq 0 ]
-	for section in Build Machine Limits "Paths on a node" Tofu "UCX transports" libfabric Torus Launchers Settings; do
+	for section in Build Machine Limits "Paths on a node" Tofu "UCX transports" libfabric GPUs Torus Launchers Settings; do
 		printf '%s\n' "$output" | grep -Fqx "$section"
 	done
 	"$OSHINFO" --all >/dev/null 2>"$BATS_TEST_TMPDIR/err"
@@ -271,6 +271,22 @@ names_of_settings()
 		done
 		! grep -q SHMEM_BACKTRACE "$BATS_TEST_TMPDIR/said" || false
 	done
+}
+
+@test "GPUs: those of the driver, or the reason why there are none" {
+	soft="$TOP_BUILDDIR/tests/gpu/soft/.libs"
+	[ -e "$soft/libcuda.so.1" ] || skip "the stand-in for CUDA's driver is not built: make check-programs"
+	export LD_LIBRARY_PATH="$soft"
+	[[ "$(SOFT_CUDA_DEVICES=2 fact gpu.memory)" == "yes, "* ]]
+	[[ "$(SOFT_CUDA_DEVICES=2 fact gpu.driver)" == "for CUDA "[0-9]*.[0-9] ]]
+	[ "$(SOFT_CUDA_DEVICES=2 fact 'gpu.gpu.[0-9]' | wc -l)" -eq 2 ]
+	[[ "$(SOFT_CUDA_MEMORY=$((3 << 30)) fact gpu.gpu.0)" == *", 3 GiB" ]]
+	[[ "$(SOFT_CUDA_INTEGRATED=1 fact gpu.gpu.0)" == *", shares the host's memory" ]]
+	[[ "$(SOFT_CUDA_DEVICES=0 fact gpu.memory)" == "no: the GPU's driver fails: no CUDA-capable device"* ]]
+	mkdir "$BATS_TEST_TMPDIR/none"
+	: >"$BATS_TEST_TMPDIR/none/libcuda.so.1"
+	LD_LIBRARY_PATH="$BATS_TEST_TMPDIR/none" run fact gpu.memory
+	[[ "$output" == "no: libcuda.so.1 cannot be loaded"* ]]
 }
 
 @test "inside a job it says so" {

@@ -76,6 +76,7 @@ int main(int argc, char **argv)
 #define NETWORK(NAME, name) report_##name(&report);
 #include "comms/networks.def"
 #undef NETWORK
+		report_gpu(&report);
 		report_torus(&report);
 		report_launchers(&report);
 	}

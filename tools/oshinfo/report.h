@@ -72,6 +72,7 @@ void report_machine(struct report *report);
 void report_limits(struct report *report);
 void report_paths(struct report *report);
 void report_torus(struct report *report);
+void report_gpu(struct report *report);
 void report_launchers(struct report *report);
 void report_settings(struct report *report);
 
