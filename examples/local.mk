@@ -5,6 +5,7 @@
 EXAMPLES = \
 	examples/costs \
 	examples/globals \
+	examples/gpu_ring \
 	examples/harvest \
 	examples/heat \
 	examples/hello \
@@ -28,6 +29,7 @@ dist_examples_DATA = \
 	examples/Makefile \
 	examples/costs.c \
 	examples/globals.c \
+	examples/gpu_ring.c \
 	examples/harvest.c \
 	examples/halo.h \
 	examples/halo_job.h \
@@ -41,6 +43,7 @@ dist_examples_DATA = \
 	examples/ring.c \
 	examples/solver.c \
 	examples/stencil.c \
+	examples/stencil_gpu.cu \
 	examples/upwind.c \
 	examples/wilson.h
 

@@ -9,7 +9,7 @@ setup_file()
 	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-	cp "${BATS_TEST_FILENAME%/*}"/../../examples/*.[ch] "${BATS_TEST_FILENAME%/*}"/../../examples/Makefile "$BATS_FILE_TMPDIR"
+	cp "${BATS_TEST_FILENAME%/*}"/../../examples/*.[ch] "${BATS_TEST_FILENAME%/*}"/../../examples/*.cu "${BATS_TEST_FILENAME%/*}"/../../examples/Makefile "$BATS_FILE_TMPDIR"
 	# By its name, as users do: make would take a path with spaces for several words.
 	PATH="${OSHCC%/*}:$PATH" make -s -C "$BATS_FILE_TMPDIR" OSHCC="${OSHCC##*/}" CFLAGS='-O2 -Wall -Wextra -Werror'
 }
@@ -64,6 +64,25 @@ Hello from PE 2 of 3" ]
 	run "$OSHRUN" -q -n 3 ./costs
 	[ "$status" -eq 2 ]
 	says '^costs: run it with two PEs, as in oshrun -n 2 ./costs$'
+}
+
+@test "gpu_ring: from GPU to GPU, also through the hosts" {
+	soft="$TOP_BUILDDIR/tests/gpu/soft/.libs"
+	[ -e "$soft/libcuda.so.1" ] || skip "the stand-in for CUDA's driver is not built: make check-programs"
+	export LD_LIBRARY_PATH="$soft"
+	for settings in A=1 SHMEM_NODE_PES=1 SOFT_CUDA_IPC=0 SOFT_CUDA_INTEGRATED=1; do
+		export "${settings?}"
+		runs 3 gpu_ring
+		says '^1000 numbers went round 3 PEs by their GPUs: PASS$'
+		unset "${settings%%=*}"
+	done
+}
+
+@test "stencil_gpu: it compiles, where nvcc is there" {
+	nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || skip "nvcc is not there"
+	rm -f stencil_gpu
+	PATH="${OSHCC%/*}:$PATH" make -s OSHCC="${OSHCC##*/}" CUDA="${nvcc%/bin/nvcc}" stencil_gpu
+	[ -x stencil_gpu ]
 }
 
 @test "harvest: what others found, from memory of their own" {
