@@ -200,6 +200,8 @@ with()
 		--setenv LD_LIBRARY_PATH /there/lib:/there/tests/gpu/soft/.libs:/lib64 --setenv SHMEM_PATHS ucx \
 		--setenv UCX_TLS tcp,self /there/oshrun -n 2 /there/tests/gpu/start
 	grep -qx provided <<<"$output"
+}
+
 @test "with a GPU: the host's part is provided, calls by kernels are not" {
 	job provided
 	[ "$status" -eq 0 ]
