@@ -22,10 +22,10 @@
 #include "gpu_inside.h"
 #include "rte/rte.h"
 
-#define SLOTS 4
+#define SLOTS 8
 #define OUTS 2
 #define BOX_MOST (64UL << 20)
-#define SLOT_MOST (512UL << 10)
+#define SLOT_MOST (256UL << 10)
 #define SLOT_LEAST (4UL << 10)
 #define LINE 64
 #define IN_PLACE_FROM (16UL << 10)
