@@ -68,6 +68,7 @@ Hello from PE 2 of 3" ]
 
 @test "gpu_ring: from GPU to GPU, also through the hosts" {
 	soft="$TOP_BUILDDIR/tests/gpu/soft/.libs"
+	grep -q 'HAVE_CUDA 1' "$TOP_BUILDDIR/config.h" || skip "configured --without-cuda"
 	[ -e "$soft/libcuda.so.1" ] || skip "the stand-in for CUDA's driver is not built: make check-programs"
 	export LD_LIBRARY_PATH="$soft"
 	for settings in A=1 SHMEM_NODE_PES=1 SOFT_CUDA_IPC=0 SOFT_CUDA_INTEGRATED=1; do

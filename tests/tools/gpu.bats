@@ -9,6 +9,7 @@ setup_file()
 {
 	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
 	need_built
+	grep -q 'HAVE_CUDA 1' "$TOP_BUILDDIR/config.h" || skip "configured --without-cuda"
 	export SOFT="$TOP_BUILDDIR/tests/gpu/soft/.libs"
 	[ -e "$SOFT/libcuda.so.1" ] || skip "the stand-in for CUDA's driver is not built: make check-programs"
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"

@@ -275,6 +275,10 @@ names_of_settings()
 
 @test "GPUs: those of the driver, or the reason why there are none" {
 	soft="$TOP_BUILDDIR/tests/gpu/soft/.libs"
+	if grep -q 'HAVE_CUDA 0' "$TOP_BUILDDIR/config.h"; then
+		[ "$(fact gpu.memory)" = "no: this library was configured --without-cuda" ]
+		return
+	fi
 	[ -e "$soft/libcuda.so.1" ] || skip "the stand-in for CUDA's driver is not built: make check-programs"
 	export LD_LIBRARY_PATH="$soft"
 	[[ "$(SOFT_CUDA_DEVICES=2 fact gpu.memory)" == "yes, "* ]]
