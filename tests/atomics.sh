@@ -53,7 +53,7 @@ forbid 'instructions stand in comms/core/processor.h' \
 	'__asm__|[^_[:alnum:]]asm[^_[:alnum:]]|[^_[:alnum:]]_mm_|__builtin_ia32_|__sync_' \
 	'comms/core/processor\.h|softofu/include/softofu-a64\.h|rte/oshrun/accept_filter\.c'
 forbid 'volatile orders nothing; use an atomic' \
-	'(^|[^_[:alnum:]])volatile([^_[:alnum:]]|$)' 'comms/core/processor\.h'
+	'(^|[^_[:alnum:]])volatile([^_[:alnum:]]|$)' 'comms/(core/processor\.h|gpu/kernels_text\.c)'
 forbid 'name the order: atomic_..._explicit' \
 	'[^_[:alnum:]]atomic_(load|store|exchange|fetch_[a-z]+|compare_exchange_[a-z]+|flag_test_and_set|flag_clear)\(' none
 # Words of the program, whose type is not atomic; and counters of software Tofu, which are

@@ -43,8 +43,8 @@ struct parcel {
 
 /* Of this PE, by the other PE. Others write arrived and done. */
 struct counts {
-	_Alignas(LINE) uint64_t arrived; /* number of the last parcel from that PE */
-	uint64_t done;			 /* of this PE's parcels there, those carried out */
+	_Alignas(LINE) _Atomic uint64_t arrived; /* number of the last parcel from that PE */
+	_Atomic uint64_t done;			 /* of this PE's parcels there, those carried out */
 };
 
 static struct {
@@ -53,7 +53,8 @@ static struct {
 	char *in, *replies; /* SLOTS for each PE */
 	char *out;	    /* two slots in which parcels are made, and one for a reply */
 	/* By PE, of this PE's side. */
-	uint64_t *sent, *handled;
+	_Atomic uint64_t *sent;
+	uint64_t *handled;
 	pthread_mutex_t lock; /* of sent and out */
 	pthread_t thread;
 	atomic_bool stop;
@@ -86,9 +87,14 @@ static size_t data_most(void)
 	return parcels.slot - sizeof(struct parcel);
 }
 
+static uint64_t sent_to(int pe)
+{
+	return atomic_load_explicit(&parcels.sent[pe], memory_order_relaxed);
+}
+
 static uint64_t done_by(int pe)
 {
-	return __atomic_load_n(&parcels.counts[pe].done, __ATOMIC_ACQUIRE);
+	return atomic_load_explicit(&parcels.counts[pe].done, memory_order_acquire);
 }
 
 /*
@@ -119,7 +125,7 @@ static struct parcel *out_slot(uint64_t number)
 /* Waits until the target has room for the next parcel. Returns where to make it. */
 static struct parcel *begin(int pe)
 {
-	uint64_t number = parcels.sent[pe] + 1;
+	uint64_t number = sent_to(pe) + 1;
 
 	if (number > SLOTS)
 		await_done(pe, number - SLOTS);
@@ -129,12 +135,13 @@ static struct parcel *begin(int pe)
 /* Behind all parcels before it. Returns its number. */
 static uint64_t send(const struct parcel *parcel, size_t data, int pe)
 {
-	uint64_t number = ++parcels.sent[pe];
+	uint64_t number = atomic_fetch_add_explicit(&parcels.sent[pe], 1, memory_order_relaxed) + 1;
 	const struct comms_piece piece = {slot_of(parcels.in, comms.pe, number), parcel, sizeof *parcel + data};
 
 	order_behind();
 	comms_channel_put_signal(NULL, &piece,
-				 &(struct comms_signal){&parcels.counts[comms.pe].arrived, number, COMMS_SWAP, false},
+				 &(struct comms_signal){(uint64_t *)&parcels.counts[comms.pe].arrived, number,
+							COMMS_SWAP, false},
 				 pe, "shmem_put");
 	return number;
 }
@@ -169,14 +176,14 @@ static struct parcel header_of(size_t offset, size_t bytes)
 static void put_from_gpu(size_t offset, const char *source, size_t bytes, const struct comms_device_signal *signal,
 			 int pe)
 {
-	gpu_copy_begin(out_slot(parcels.sent[pe] + 1)->data, source, part_at(0, bytes));
+	gpu_copy_begin(out_slot(sent_to(pe) + 1)->data, source, part_at(0, bytes));
 	for (size_t at = 0; at < bytes; at += data_most()) {
 		size_t now = part_at(at, bytes), next = at + now;
 		struct parcel *parcel = begin(pe);
 
 		gpu_copy_end();
 		if (next < bytes)
-			gpu_copy_begin(out_slot(parcels.sent[pe] + 2)->data, source + next, part_at(next, bytes));
+			gpu_copy_begin(out_slot(sent_to(pe) + 2)->data, source + next, part_at(next, bytes));
 		*parcel = header_of(offset + at, now);
 		if (signal && next == bytes)
 			add_signal(parcel, signal);
@@ -191,7 +198,7 @@ static void put_from_host(size_t offset, const char *source, size_t bytes, const
 	for (size_t at = 0; at < bytes; at += data_most()) {
 		size_t now = part_at(at, bytes);
 		struct parcel *parcel = begin(pe);
-		char *there = slot_of(parcels.in, comms.pe, parcels.sent[pe] + 1);
+		char *there = slot_of(parcels.in, comms.pe, sent_to(pe) + 1);
 
 		*parcel = header_of(offset + at, now);
 		if (signal && at + now == bytes)
@@ -223,7 +230,7 @@ void parcels_get(void *dest, size_t offset, size_t bytes, int pe)
 
 	pthread_mutex_lock(&parcels.lock);
 	while (taken < bytes) {
-		uint64_t first = parcels.sent[pe] + 1;
+		uint64_t first = sent_to(pe) + 1;
 
 		for (int i = 0; i < SLOTS && asked < bytes; i++) {
 			size_t now = part_at(asked, bytes);
@@ -233,7 +240,7 @@ void parcels_get(void *dest, size_t offset, size_t bytes, int pe)
 			send(parcel, 0, pe);
 			asked += now;
 		}
-		for (uint64_t number = first; number <= parcels.sent[pe]; number++) {
+		for (uint64_t number = first; number <= sent_to(pe); number++) {
 			size_t now = part_at(taken, bytes);
 
 			await_done(pe, number);
@@ -269,7 +276,7 @@ uint64_t parcels_amo(size_t offset, const struct comms_atomic *atomic, int pe)
 void parcels_quiet(void)
 {
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		await_done(pe, __atomic_load_n(&parcels.sent[pe], __ATOMIC_RELAXED));
+		await_done(pe, sent_to(pe));
 }
 
 /* --- Carrying out: the thread --- */
@@ -296,8 +303,9 @@ static void reply(int pe, uint64_t number, const void *data, size_t bytes)
 
 	order_behind();
 	comms_channel_put_signal(NULL, &piece,
-				 &(struct comms_signal){&parcels.counts[comms.pe].done, number, COMMS_SWAP, false}, pe,
-				 "shmem_get");
+				 &(struct comms_signal){(uint64_t *)&parcels.counts[comms.pe].done, number, COMMS_SWAP,
+							false},
+				 pe, "shmem_get");
 }
 
 static void carry_out(int pe, uint64_t number, const struct parcel *parcel)
@@ -332,7 +340,7 @@ static bool carry_out_some(void)
 	bool some = false;
 
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		while (parcels.handled[pe] < __atomic_load_n(&parcels.counts[pe].arrived, __ATOMIC_ACQUIRE)) {
+		while (parcels.handled[pe] < atomic_load_explicit(&parcels.counts[pe].arrived, memory_order_acquire)) {
 			uint64_t number = ++parcels.handled[pe];
 
 			carry_out(pe, number, (struct parcel *)(void *)slot_of(parcels.in, pe, number));
@@ -382,7 +390,7 @@ void parcels_start(void *box)
 	parcels.in = (char *)box + counts_bytes();
 	parcels.replies = parcels.in + SLOTS * n * parcels.slot;
 	parcels.out = parcels.replies + SLOTS * n * parcels.slot;
-	memset(parcels.counts, 0, n * sizeof *parcels.counts);
+	memset((void *)parcels.counts, 0, n * sizeof *parcels.counts);
 	parcels.sent = calloc(n, sizeof *parcels.sent);
 	parcels.handled = calloc(n, sizeof *parcels.handled);
 	if (!parcels.sent || !parcels.handled)
