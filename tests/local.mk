@@ -135,7 +135,7 @@ ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces te
 ABOUT_UCX = tests/lib/ucx_protocols
 
 # The tests of memory on GPUs: tests/gpu/run. The stand-in for CUDA's driver is for these alone.
-GPU_TESTS = tests/gpu/amo tests/gpu/collectives tests/gpu/kernels tests/gpu/memory tests/gpu/rma \
+GPU_TESTS = tests/gpu/amo tests/gpu/collectives tests/gpu/first tests/gpu/kernels tests/gpu/memory tests/gpu/rma \
 	tests/gpu/signals tests/gpu/speed tests/gpu/stand_in tests/gpu/start tests/gpu/wait
 check_LTLIBRARIES = tests/gpu/soft/libcuda.la
 tests_gpu_soft_libcuda_la_SOURCES = tests/gpu/soft/copies.c tests/gpu/soft/devices.c tests/gpu/soft/ipc.c \

@@ -22,7 +22,7 @@
 #include "gpu_inside.h"
 #include "rte/rte.h"
 
-#define SLOTS 8
+#define SLOTS 4
 #define OUTS 2
 #define BOX_MOST (64UL << 20)
 #define SLOT_MOST (256UL << 10)
