@@ -168,7 +168,6 @@ static bool goes_at_once(struct vcq *vcq, const struct descriptor *what, uint32_
 int queue_post(struct vcq *vcq, const struct descriptor *what, uint32_t count, void *cbdata)
 {
 	struct nic *nic = vcq->nic;
-	bool held;
 
 	vcq_lock(vcq);
 	if (vcq->toq_count + (vcq->tcq_tail - vcq->tcq_head) + vcq->at_nic + count > TOQ_SIZE) {
@@ -187,10 +186,9 @@ int queue_post(struct vcq *vcq, const struct descriptor *what, uint32_t count, v
 		process_wake(nic->me);
 		return UTOFU_SUCCESS;
 	}
-	held = atomic_load_explicit(&nic->held, memory_order_relaxed);
 	toq_run(vcq);
-	/* Wake a thread that sleeps without a limit, now that something is held back. */
-	if (!held && atomic_load_explicit(&nic->held, memory_order_relaxed) &&
+	/* Wake a thread that sleeps without a limit, if something is held back now. */
+	if (atomic_load_explicit(&nic->held, memory_order_relaxed) &&
 	    atomic_load_explicit(&nic->me->asleep, memory_order_seq_cst) == ASLEEP_UNTIL_WOKEN)
 		process_wake(nic->me);
 	return UTOFU_SUCCESS;
