@@ -101,25 +101,7 @@ static size_t strided_span(size_t stride, size_t bytes, size_t blocks)
 			COPY_BLOCKS(COPY, bytes); \
 	} while (0)
 
-/* Where this process reaches memory of a PE, a GPU's or the host's; NULL: it does not. */
-static void *reach_any(const void *address, size_t bytes, int pe)
-{
-	struct comms_peer *peer;
-
-	if (!comms_is_on_device(address))
-		return comms_reach(address, bytes, pe, &peer);
-	comms.device->check(address, bytes, "dest or source", "a strided put or get");
-	return comms.device->reach(address, pe);
-}
-
-/* If source or dest is memory of a GPU: false, unless the driver can do it all at once. */
-static bool copied_by_device(void *to, size_t dst, const void *from, size_t sst, const struct strided *s)
-{
-	if (!to || !from)
-		return false;
-	comms.device->copy_blocks(to, dst, from, sst, s->block * s->size, s->count);
-	return true;
-}
+#define DEVICE_BLOCKS ((struct comms_device_blocks){to, dst, from, sst, bytes, blocks})
 
 /*
  * If this PE reaches all blocks, it looks them up once and copies them. Otherwise it puts them one
@@ -140,9 +122,10 @@ static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 	here = comms_reach_quickly(dest, strided_span(dst, bytes, blocks), world_pe, &peer);
 	if (!here) {
 		COMMS_CALL(routine, bytes * blocks, world_pe);
-		if (comms_on_device(to, from) &&
-		    copied_by_device(reach_any(to, strided_span(dst, bytes, blocks), world_pe), dst, from, sst, s))
+		if (comms_on_device(to, from)) {
+			comms.device->put_blocks(api_channel(ctx), &DEVICE_BLOCKS, world_pe, routine);
 			return;
+		}
 		for (size_t i = 0; i < blocks; i++)
 			rma_put(ctx, (struct comms_piece){dest + i * dst, source + i * sst, bytes}, false, pe, routine);
 		return;
@@ -169,9 +152,10 @@ static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 	here = comms_reach_quickly(source, strided_span(sst, bytes, blocks), world_pe, &peer);
 	if (!here) {
 		COMMS_CALL(routine, bytes * blocks, world_pe);
-		if (comms_on_device(to, from) &&
-		    copied_by_device(to, dst, reach_any(from, strided_span(sst, bytes, blocks), world_pe), sst, s))
+		if (comms_on_device(to, from)) {
+			comms.device->get_blocks(api_channel(ctx), &DEVICE_BLOCKS, world_pe, routine);
 			return;
+		}
 		for (size_t i = 0; i < blocks; i++)
 			rma_get(ctx, (struct comms_piece){dest + i * dst, source + i * sst, bytes}, true, pe, routine);
 		if (comms.network)

@@ -18,6 +18,14 @@ struct comms_device_signal {
 	enum comms_amo op;
 };
 
+/* Blocks of `block` bytes; strides are in bytes. */
+struct comms_device_blocks {
+	void *dest;
+	size_t dest_stride;
+	const void *source;
+	size_t source_stride, block, count;
+};
+
 struct comms_device {
 	bool (*owns)(const void *memory);
 	/* Ends the job with a message unless these bytes are in the device heap. */
@@ -42,6 +50,11 @@ struct comms_device {
 		    const char *routine);
 	void (*get)(struct comms_channel *channel, const struct comms_piece *piece, int pe, bool nbi,
 		    const char *routine);
+	/* The same for blocks; blocking. */
+	void (*put_blocks)(struct comms_channel *channel, const struct comms_device_blocks *blocks, int pe,
+			   const char *routine);
+	void (*get_blocks)(struct comms_channel *channel, const struct comms_device_blocks *blocks, int pe,
+			   const char *routine);
 	/* dest, source or the word, or some of them, are memory of a device. */
 	void (*put_signal)(struct comms_channel *channel, const struct comms_piece *piece,
 			   const struct comms_device_signal *signal, int pe, const char *routine);

@@ -200,6 +200,36 @@ void gpu_wait_background(void)
 	gpu_leave();
 }
 
+#define PITCH_MOST 0x7fffffffUL /* of the driver */
+
+void gpu_copy_blocks(void *dest, size_t dest_stride, const void *source, size_t source_stride, size_t block,
+		     size_t count)
+{
+	const struct gpu_copy_2d copy = {
+		.source_type = GPU_MEMORY_UNIFIED,
+		.source = gpu_address_of(source),
+		.source_pitch = source_stride,
+		.dest_type = GPU_MEMORY_UNIFIED,
+		.dest = gpu_address_of(dest),
+		.dest_pitch = dest_stride,
+		.width = block,
+		.height = count,
+	};
+
+	if (block == 0 || count == 0)
+		return;
+	if (count == 1 || dest_stride < block || source_stride < block || dest_stride > PITCH_MOST ||
+	    source_stride > PITCH_MOST) {
+		for (size_t i = 0; i < count; i++)
+			gpu_copy((char *)dest + i * dest_stride, (const char *)source + i * source_stride, block);
+		return;
+	}
+	gpu_enter();
+	gpu_check(gpu.driver->copy_2d(&copy, gpu.stream), "copy blocks");
+	gpu_check(gpu.driver->stream_wait(gpu.stream), "finish a copy");
+	gpu_leave();
+}
+
 /* --- Atomics --- */
 
 uint64_t gpu_atomic(void *word, const struct comms_atomic *atomic)

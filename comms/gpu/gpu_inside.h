@@ -91,6 +91,8 @@ void gpu_leave(void);
 void gpu_copy(void *dest, const void *source, size_t bytes);
 void gpu_copy_begin(void *dest, const void *source, size_t bytes);
 void gpu_copy_end(void);
+void gpu_copy_blocks(void *dest, size_t dest_stride, const void *source, size_t source_stride, size_t block,
+		     size_t count);
 /* Begins a copy that gpu_wait_background completes. */
 void gpu_copy_in_background(void *dest, const void *source, size_t bytes);
 void gpu_wait_background(void);
@@ -109,6 +111,9 @@ void parcels_start(void *box);
 void parcels_stop(void);
 void parcels_put(size_t offset, const void *source, size_t bytes, const struct comms_device_signal *signal, int pe);
 void parcels_get(void *dest, size_t offset, size_t bytes, int pe);
+/* The same for blocks at a stride in the heap there, and at another one here. */
+void parcels_put_blocks(size_t offset, const struct comms_device_blocks *blocks, int pe);
+void parcels_get_blocks(size_t offset, const struct comms_device_blocks *blocks, int pe);
 uint64_t parcels_amo(size_t offset, const struct comms_atomic *atomic, int pe);
 void parcels_quiet(void);
 

@@ -14,37 +14,7 @@
 #include "gpu_inside.h"
 #include "rte/rte.h"
 
-#define POLL_PAUSE 30000	/* ns */
-#define PITCH_MOST 0x7fffffffUL /* of the driver */
-
-static void copy_blocks(void *dest, size_t dest_stride, const void *source, size_t source_stride, size_t block,
-			size_t count)
-{
-	const struct gpu_copy_2d copy = {
-		.source_type = GPU_MEMORY_UNIFIED,
-		.source = gpu_address_of(source),
-		.source_pitch = source_stride,
-		.dest_type = GPU_MEMORY_UNIFIED,
-		.dest = gpu_address_of(dest),
-		.dest_pitch = dest_stride,
-		.width = block,
-		.height = count,
-	};
-
-	if (block == 0 || count == 0)
-		return;
-	if (count == 1 || dest_stride < block || source_stride < block || dest_stride > PITCH_MOST ||
-	    source_stride > PITCH_MOST) {
-		for (size_t i = 0; i < count; i++)
-			gpu_copy((char *)dest + i * dest_stride, (const char *)source + i * source_stride, block);
-		return;
-	}
-	gpu_enter();
-	gpu_check(gpu.driver->copy_2d(&copy, gpu.stream), "copy blocks");
-	gpu_check(gpu.driver->stream_wait(gpu.stream), "finish a copy");
-	gpu_leave();
-}
-
+#define POLL_PAUSE 30000 /* ns */
 /* --- What memory is it? --- */
 
 /* The stack of this thread. */
@@ -265,6 +235,99 @@ static void get(struct comms_channel *channel, const struct comms_piece *piece, 
 		gpu_copy(piece->dest, here, piece->bytes);
 }
 
+/* --- Blocks --- */
+
+static size_t span_of(const struct comms_device_blocks *b, size_t stride)
+{
+	return (b->count - 1) * stride + b->block;
+}
+
+static char *packed_memory(const struct comms_device_blocks *b, const char *routine)
+{
+	char *packed = malloc(b->block * b->count);
+
+	if (!packed)
+		rte_die(routine, "no memory for a buffer of %zu bytes", b->block * b->count);
+	return packed;
+}
+
+static void put_blocks_to_host(struct comms_channel *channel, const struct comms_device_blocks *b, int pe,
+			       const char *routine)
+{
+	size_t span = span_of(b, b->dest_stride);
+	struct target t = target_check(b->dest, span, "dest", pe, routine);
+	char *packed;
+
+	if (t.here) {
+		gpu_copy_blocks(t.here, b->dest_stride, b->source, b->source_stride, b->block, b->count);
+		comms_wake_at(t.place.peer, b->dest, span);
+		return;
+	}
+	packed = packed_memory(b, routine);
+	gpu_copy_blocks(packed, b->block, b->source, b->source_stride, b->block, b->count);
+	for (size_t i = 0; i < b->count; i++)
+		comms_channel_put(channel, (char *)b->dest + i * b->dest_stride, packed + i * b->block, b->block, pe,
+				  routine);
+	free(packed);
+}
+
+static void put_blocks(struct comms_channel *channel, const struct comms_device_blocks *b, int pe, const char *routine)
+{
+	char *here;
+
+	comms_check_pe(pe, routine);
+	if (!owns(b->dest)) {
+		put_blocks_to_host(channel, b, pe, routine);
+		return;
+	}
+	check(b->dest, span_of(b, b->dest_stride), "dest", routine);
+	here = reach(b->dest, pe);
+	if (here) {
+		gpu_copy_blocks(here, b->dest_stride, b->source, b->source_stride, b->block, b->count);
+		wake(pe);
+	} else {
+		parcels_put_blocks(gpu_offset(b->dest), b, pe);
+	}
+}
+
+static void get_blocks_from_host(struct comms_channel *channel, const struct comms_device_blocks *b, int pe,
+				 const char *routine)
+{
+	struct target t = target_check(b->source, span_of(b, b->source_stride), "source", pe, routine);
+	char *packed;
+
+	if (t.here) {
+		gpu_copy_blocks(b->dest, b->dest_stride, t.here, b->source_stride, b->block, b->count);
+		return;
+	}
+	packed = packed_memory(b, routine);
+	for (size_t i = 0; i < b->count; i++)
+		comms_channel_get_nbi(channel, packed + i * b->block, (const char *)b->source + i * b->source_stride,
+				      b->block, pe, routine);
+	comms_channel_quiet_pes(channel, &pe, 1);
+	gpu_copy_blocks(b->dest, b->dest_stride, packed, b->block, b->block, b->count);
+	free(packed);
+}
+
+static void get_blocks(struct comms_channel *channel, const struct comms_device_blocks *b, int pe, const char *routine)
+{
+	char *here;
+
+	comms_check_pe(pe, routine);
+	if (!owns(b->source)) {
+		get_blocks_from_host(channel, b, pe, routine);
+		return;
+	}
+	check(b->source, span_of(b, b->source_stride), "source", routine);
+	here = reach(b->source, pe);
+	if (here)
+		gpu_copy_blocks(b->dest, b->dest_stride, here, b->source_stride, b->block, b->count);
+	else
+		parcels_get_blocks(gpu_offset(b->source), b, pe);
+}
+
+/* --- Words --- */
+
 static uint64_t amo(void *word, const struct comms_atomic *atomic, int pe, const char *routine)
 {
 	uint64_t old;
@@ -321,10 +384,12 @@ const struct comms_device gpu_device = {
 	.check = check,
 	.copy = gpu_copy,
 	.poll = poll,
-	.copy_blocks = copy_blocks,
+	.copy_blocks = gpu_copy_blocks,
 	.reach = reach,
 	.put = put,
 	.get = get,
+	.put_blocks = put_blocks,
+	.get_blocks = get_blocks,
 	.put_signal = put_signal,
 	.amo = amo,
 	.quiet = quiet,

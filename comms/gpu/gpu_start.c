@@ -34,13 +34,14 @@ size_t comms_gpu_box_bytes(void)
 
 static void make_old(void)
 {
-	gpu.old = aligned_alloc(4096, 4096);
-	if (!gpu.old)
-		rte_die("shmem_init_thread", "no memory");
+	void *old;
+
 	gpu_enter();
-	gpu_check(gpu.driver->pin(gpu.old, 4096, GPU_PIN_PORTABLE | GPU_PIN_MAPPED), "pin memory");
-	gpu_check(gpu.driver->pinned_address(&gpu.old_there, gpu.old, 0), "tell where pinned memory is");
+	gpu_check(gpu.driver->host_allocate(&old, sizeof *gpu.old, GPU_PIN_PORTABLE | GPU_PIN_MAPPED),
+		  "allocate pinned memory");
+	gpu_check(gpu.driver->pinned_address(&gpu.old_there, old, 0), "return the address of pinned memory");
 	gpu_leave();
+	gpu.old = old;
 }
 
 /* Where the kernel puts the break is in the list of this process's memory. */
@@ -102,7 +103,7 @@ void comms_gpu_stop(void)
 		gpu_enter();
 		if (gpu.old) {
 			gpu_kernels_stop(&gpu.kernels);
-			unpin(gpu.old);
+			gpu.driver->host_release(gpu.old);
 		}
 		if (gpu.bounce_pinned)
 			unpin(gpu.bounce);
@@ -124,7 +125,6 @@ void comms_gpu_stop(void)
 		gpu.driver->primary_release(gpu.device);
 	free(gpu.peers);
 	free(gpu.bounce);
-	free(gpu.old);
 	gpu = (struct gpu){.lock = PTHREAD_MUTEX_INITIALIZER, .old_lock = PTHREAD_MUTEX_INITIALIZER};
 }
 

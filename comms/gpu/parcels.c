@@ -35,6 +35,8 @@ enum parcel_kind { PARCEL_PUT, PARCEL_GET, PARCEL_AMO };
 
 struct parcel {
 	uint64_t kind, offset, bytes;
+	/* Between blocks in the heap, and bytes of each; 0: there is one block. */
+	uint64_t stride, block;
 	uint64_t op, width, operand, compare; /* of an atomic */
 	uint64_t signal_segment;	      /* 0: none; 1: on the GPU; else the segment plus 2 */
 	uint64_t signal_offset, signal_value, signal_op;
@@ -251,6 +253,67 @@ void parcels_get(void *dest, size_t offset, size_t bytes, int pe)
 	pthread_mutex_unlock(&parcels.lock);
 }
 
+/* --- Blocks: as many in a parcel as there is room for --- */
+
+static size_t blocks_at_once(const struct comms_device_blocks *b, size_t done)
+{
+	size_t most = data_most() / b->block;
+
+	return b->count - done < most ? b->count - done : most;
+}
+
+static struct parcel blocks_header(enum parcel_kind kind, size_t offset, size_t stride, size_t block, size_t count)
+{
+	return (struct parcel){.kind = kind,
+			       .offset = offset,
+			       .bytes = block * count,
+			       .stride = stride,
+			       .block = block};
+}
+
+void parcels_put_blocks(size_t offset, const struct comms_device_blocks *b, int pe)
+{
+	const char *source = b->source;
+
+	for (size_t i = 0; b->block > data_most() && i < b->count; i++)
+		parcels_put(offset + i * b->dest_stride, source + i * b->source_stride, b->block, NULL, pe);
+	if (b->block > data_most())
+		return;
+	pthread_mutex_lock(&parcels.lock);
+	for (size_t i = 0, now; i < b->count; i += now) {
+		struct parcel *parcel = begin(pe);
+
+		now = blocks_at_once(b, i);
+		*parcel = blocks_header(PARCEL_PUT, offset + i * b->dest_stride, b->dest_stride, b->block, now);
+		gpu_copy_blocks(parcel->data, b->block, source + i * b->source_stride, b->source_stride, b->block, now);
+		send(parcel, b->block * now, pe);
+	}
+	pthread_mutex_unlock(&parcels.lock);
+}
+
+void parcels_get_blocks(size_t offset, const struct comms_device_blocks *b, int pe)
+{
+	char *dest = b->dest;
+
+	for (size_t i = 0; b->block > data_most() && i < b->count; i++)
+		parcels_get(dest + i * b->dest_stride, offset + i * b->source_stride, b->block, pe);
+	if (b->block > data_most())
+		return;
+	pthread_mutex_lock(&parcels.lock);
+	for (size_t i = 0, now; i < b->count; i += now) {
+		struct parcel *parcel = begin(pe);
+		uint64_t number;
+
+		now = blocks_at_once(b, i);
+		*parcel = blocks_header(PARCEL_GET, offset + i * b->source_stride, b->source_stride, b->block, now);
+		number = send(parcel, 0, pe);
+		await_done(pe, number);
+		gpu_copy_blocks(dest + i * b->dest_stride, b->dest_stride, slot_of(parcels.replies, pe, number),
+				b->block, b->block, now);
+	}
+	pthread_mutex_unlock(&parcels.lock);
+}
+
 uint64_t parcels_amo(size_t offset, const struct comms_atomic *atomic, int pe)
 {
 	struct parcel *parcel;
@@ -308,6 +371,15 @@ static void reply(int pe, uint64_t number, const void *data, size_t bytes)
 				 pe, "shmem_get");
 }
 
+static void copy_part(char *dest, size_t dest_stride, const char *source, size_t source_stride,
+		      const struct parcel *parcel)
+{
+	if (parcel->block == 0)
+		gpu_copy(dest, source, parcel->bytes);
+	else
+		gpu_copy_blocks(dest, dest_stride, source, source_stride, parcel->block, parcel->bytes / parcel->block);
+}
+
 static void carry_out(int pe, uint64_t number, const struct parcel *parcel)
 {
 	const struct comms_atomic atomic = {(enum comms_amo)parcel->op, parcel->width, parcel->operand,
@@ -317,14 +389,14 @@ static void carry_out(int pe, uint64_t number, const struct parcel *parcel)
 
 	switch (parcel->kind) {
 	case PARCEL_PUT:
-		gpu_copy(there, parcel->data, parcel->bytes);
+		copy_part(there, parcel->stride, parcel->data, parcel->block, parcel);
 		change_signal(parcel);
 		order_behind();
 		comms_amo(&parcels.counts[comms.pe].done, (struct comms_atomic){COMMS_SWAP, 8, number, 0}, pe,
 			  "shmem_put");
 		break;
 	case PARCEL_GET:
-		gpu_copy(out, there, parcel->bytes);
+		copy_part(out, parcel->block, there, parcel->stride, parcel);
 		reply(pe, number, out, parcel->bytes);
 		break;
 	case PARCEL_AMO:

@@ -27,6 +27,7 @@ static const struct rule rules[] = {
 	{"^team_sync", NULL, CATEGORY_SYNC},
 	{"team", NULL, CATEGORY_TEAM},
 	{"grid_create$", NULL, CATEGORY_TEAM},
+	{"heap_", NULL, CATEGORY_MEMORY},
 	{"create$", NULL, CATEGORY_CONTEXT},
 	{"destroy$", NULL, CATEGORY_CONTEXT},
 	{"session", NULL, CATEGORY_CONTEXT},

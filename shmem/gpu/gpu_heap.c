@@ -19,11 +19,11 @@ static struct {
 	char *base; /* of the heap on the GPU */
 	char *box;  /* symmetric host memory for comms/gpu/ */
 	char *stages;
-	size_t stage; /* bytes of each */
+	size_t stage;	/* bytes of each */
+	size_t aligned; /* the heaps of all PEs begin at multiples of this power of two */
 } heap;
 
-#define GPU_ALIGNMENT 256    /* as the driver's own allocations */
-#define HEAP_ALIGNMENT 512UL /* of the heap itself, at least */
+#define GPU_ALIGNMENT 256 /* as the driver's own allocations */
 
 bool api_gpu_is_there(void)
 {
@@ -80,6 +80,15 @@ static bool take_host_memory(void)
 	return heap.stages != NULL;
 }
 
+static size_t least_alignment(const char *base, const char *routine)
+{
+	const struct set world = set_of_team(SHMEM_TEAM_WORLD, routine);
+	uint64_t aligned = (uintptr_t)base & -(uintptr_t)base;
+
+	set_reduce_words(&world, &aligned, 1, SET_LEAST);
+	return aligned;
+}
+
 static bool start_on_all(const char *routine)
 {
 	const char *problem = "", *pinned;
@@ -96,6 +105,7 @@ static bool start_on_all(const char *routine)
 	if (!take_host_memory()) /* it has been reported */
 		return false;
 	heap.base = comms_gpu_heap(&made);
+	heap.aligned = least_alignment(heap.base, routine);
 	heap.blocks = blocks_create(made);
 	if (!heap.blocks)
 		rte_die(routine, "no memory");
@@ -215,6 +225,17 @@ static void *allocate(size_t alignment, size_t size, bool zeroed, const char *ro
 	return block;
 }
 
+/* A larger alignment would give different offsets on different PEs. */
+static void report_alignment(size_t alignment, const char *routine)
+{
+	char most[32];
+
+	check_up(routine);
+	if (comms.pe == 0)
+		rte_report(routine, "alignment=%zu is more than the heaps on the GPUs of all PEs have; give %s at most",
+			   alignment, text_size(heap.aligned, most));
+}
+
 API void *shmemg_malloc(size_t size)
 {
 	return allocate(GPU_ALIGNMENT, size, false, __func__);
@@ -233,9 +254,10 @@ API void *shmemg_align(size_t alignment, size_t size)
 {
 	if (alignment == 0 || (alignment & (alignment - 1)))
 		rte_die_together(__func__, "alignment=%zu is not a power of two", alignment);
-	if (alignment > HEAP_ALIGNMENT)
-		rte_die_together(__func__, "alignment=%zu: the heap on the GPU itself is aligned to %lu", alignment,
-				 HEAP_ALIGNMENT);
+	if (alignment > heap.aligned) {
+		report_alignment(alignment, __func__);
+		return NULL;
+	}
 	return allocate(alignment < GPU_ALIGNMENT ? GPU_ALIGNMENT : alignment, size, false, __func__);
 }
 

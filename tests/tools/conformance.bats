@@ -13,7 +13,7 @@ setup_file()
 	export LIST="$HERE/openshmem-1.6.tsv" INCLUDE="$BATS_FILE_TMPDIR/include" LIBRARY="$TOP_BUILDDIR/.libs/libtorushmem.so"
 	# The headers as they are installed: generated ones and others in one folder.
 	mkdir -p "$INCLUDE/mpp"
-	cp "$TOP/include/shmemx.h" "$TOP_BUILDDIR/include/shmem.h" "$TOP_BUILDDIR/include/pshmem.h" "$TOP_BUILDDIR/include/shmemx_inline.h" \
+	cp "$TOP/include/shmemx.h" "$TOP/include/shmemg.h" "$TOP/include/shmem_gpu.h" "$TOP_BUILDDIR/include/shmem.h" "$TOP_BUILDDIR/include/pshmem.h" "$TOP_BUILDDIR/include/shmemx_inline.h" \
 		"$TOP_BUILDDIR/include/shmemx_typed.h" "$INCLUDE"
 	cp "$TOP/include/mpp/"*.h "$INCLUDE/mpp"
 	sh "$HERE/make-profiler" >"$BATS_FILE_TMPDIR/profiler.c"
@@ -57,7 +57,7 @@ functions()
 }
 
 @test "each header alone, in C99, C11 and C17" {
-	for header in shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h; do
+	for header in shmem.h shmemx.h shmemg.h shmem_gpu.h pshmem.h mpp/shmem.h mpp/shmemx.h; do
 		echo "#include <$header>" >alone.c
 		for standard in c99 c11 c17 gnu11; do
 			compile -std=$standard -pedantic -Wall -Wextra -Werror alone.c
@@ -83,7 +83,7 @@ in_cxx()
 }
 
 @test "each header alone, in every C++ from C++98 on" {
-	for header in shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h; do
+	for header in shmem.h shmemx.h shmemg.h shmem_gpu.h pshmem.h mpp/shmem.h mpp/shmemx.h; do
 		echo "#include <$header>" >alone.cc
 		in_cxx alone.cc
 	done
