@@ -49,15 +49,20 @@ static void finish(void)
 			((TYPE *)out)[i] = (TYPE)(EXPRESSION);                          \
 		}                                                                       \
 	}
-#define EXPECT_NUMBER(NAME, TYPE)              \
-	EXPECT(NAME, TYPE, sum, a + b)         \
-	EXPECT(NAME, TYPE, prod, a *b)         \
+#define EXPECT_EXTREMES(NAME, TYPE)            \
 	EXPECT(NAME, TYPE, min, a < b ? a : b) \
 	EXPECT(NAME, TYPE, max, a > b ? a : b)
-#define EXPECT_INTEGER(NAME, TYPE)    \
-	EXPECT_NUMBER(NAME, TYPE)     \
-	EXPECT(NAME, TYPE, and, a &b) \
-	EXPECT(NAME, TYPE, or, a | b) \
+#define EXPECT_FLOATING(NAME, TYPE)    \
+	EXPECT(NAME, TYPE, sum, a + b) \
+	EXPECT(NAME, TYPE, prod, a *b) \
+	EXPECT_EXTREMES(NAME, TYPE)
+/* Sums of signed numbers wrap round on the GPU. */
+#define EXPECT_INTEGER(NAME, TYPE)                         \
+	EXPECT(NAME, TYPE, sum, (uint64_t)a + (uint64_t)b) \
+	EXPECT(NAME, TYPE, prod, (uint64_t)a *(uint64_t)b) \
+	EXPECT_EXTREMES(NAME, TYPE)                        \
+	EXPECT(NAME, TYPE, and, a &b)                      \
+	EXPECT(NAME, TYPE, or, a | b)                      \
 	EXPECT(NAME, TYPE, xor, a ^ b)
 #define FOR_INTEGERS(X)       \
 	X(uint8_t, uint8_t)   \
@@ -65,8 +70,8 @@ static void finish(void)
 	X(uint32_t, uint32_t) \
 	X(uint64_t, uint64_t) X(int8_t, int8_t) X(int16_t, int16_t) X(int32_t, int32_t) X(int64_t, int64_t)
 FOR_INTEGERS(EXPECT_INTEGER)
-EXPECT_NUMBER(float, float)
-EXPECT_NUMBER(double, double)
+EXPECT_FLOATING(float, float)
+EXPECT_FLOATING(double, double)
 
 static const struct {
 	const char *name;

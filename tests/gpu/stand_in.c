@@ -29,6 +29,7 @@ static int (*pin)(void *memory, size_t bytes, unsigned flags);
 static int (*unpin)(void *memory);
 static int (*stream_query)(void *stream);
 static int (*module_load)(void **module, const void *image);
+static int (*module_unload)(void *module);
 static int (*module_function)(void **function, void *module, const char *name);
 static int (*launch)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 		     unsigned shared, void *stream, void **arguments, void **extra);
@@ -38,11 +39,11 @@ static void find_functions(void)
 	const struct {
 		const char *name;
 		void *to;
-	} wanted[] = {{"cuIpcGetMemHandle", &ipc_get},	   {"cuIpcOpenMemHandle_v2", &ipc_open},
-		      {"cuIpcCloseMemHandle", &ipc_close}, {"cuMemHostRegister_v2", &pin},
-		      {"cuMemHostUnregister", &unpin},	   {"cuStreamQuery", &stream_query},
-		      {"cuModuleLoadData", &module_load},  {"cuModuleGetFunction", &module_function},
-		      {"cuLaunchKernel", &launch}};
+	} wanted[] = {{"cuIpcGetMemHandle", &ipc_get},		 {"cuIpcOpenMemHandle_v2", &ipc_open},
+		      {"cuIpcCloseMemHandle", &ipc_close},	 {"cuMemHostRegister_v2", &pin},
+		      {"cuMemHostUnregister", &unpin},		 {"cuStreamQuery", &stream_query},
+		      {"cuModuleLoadData", &module_load},	 {"cuModuleUnload", &module_unload},
+		      {"cuModuleGetFunction", &module_function}, {"cuLaunchKernel", &launch}};
 
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
 		void *symbol = device_symbol(wanted[i].name);
@@ -211,6 +212,7 @@ static int launch_kernel(bool pinned)
 	for (unsigned i = 0; i < 64; i++)
 		CHECK(dest[i] == 1001 * i);
 	CHECK(unpin(numbers) == 0);
+	CHECK(module_unload(module) == 0);
 	return 0;
 }
 

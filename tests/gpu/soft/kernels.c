@@ -40,15 +40,20 @@ static size_t combine_extent(const uint64_t *arguments, int argument, int width)
 			dest[i] = (TYPE)(EXPRESSION);               \
 		}                                                   \
 	}
-#define COMBINE_NUMBER(SHORT, TYPE)               \
-	COMBINE(sum_##SHORT, TYPE, a + b)         \
-	COMBINE(prod_##SHORT, TYPE, a *b)         \
+#define COMBINE_EXTREMES(SHORT, TYPE)             \
 	COMBINE(min_##SHORT, TYPE, a < b ? a : b) \
 	COMBINE(max_##SHORT, TYPE, a > b ? a : b)
-#define COMBINE_INTEGER(SHORT, TYPE)     \
-	COMBINE_NUMBER(SHORT, TYPE)      \
-	COMBINE(and_##SHORT, TYPE, a &b) \
-	COMBINE(or_##SHORT, TYPE, a | b) \
+#define COMBINE_FLOATING(SHORT, TYPE)     \
+	COMBINE(sum_##SHORT, TYPE, a + b) \
+	COMBINE(prod_##SHORT, TYPE, a *b) \
+	COMBINE_EXTREMES(SHORT, TYPE)
+/* Sums of signed numbers wrap round on a GPU. */
+#define COMBINE_INTEGER(SHORT, TYPE)                          \
+	COMBINE(sum_##SHORT, TYPE, (uint64_t)a + (uint64_t)b) \
+	COMBINE(prod_##SHORT, TYPE, (uint64_t)a *(uint64_t)b) \
+	COMBINE_EXTREMES(SHORT, TYPE)                         \
+	COMBINE(and_##SHORT, TYPE, a &b)                      \
+	COMBINE(or_##SHORT, TYPE, a | b)                      \
 	COMBINE(xor_##SHORT, TYPE, a ^ b)
 
 #define FOR_INTEGERS(X) \
@@ -56,7 +61,7 @@ static size_t combine_extent(const uint64_t *arguments, int argument, int width)
 	X(u16, uint16_t) X(u32, uint32_t) X(u64, uint64_t) X(s8, int8_t) X(s16, int16_t) X(s32, int32_t) X(s64, int64_t)
 #define FOR_FLOATS(X) X(f32, float) X(f64, double)
 FOR_INTEGERS(COMBINE_INTEGER)
-FOR_FLOATS(COMBINE_NUMBER)
+FOR_FLOATS(COMBINE_FLOATING)
 
 /* --- atomic(word, operand, compare, old) --- */
 
