@@ -190,7 +190,8 @@ static int launch_kernel(bool pinned)
 	static unsigned numbers[3][64];
 	unsigned *dest = numbers[0], *low = numbers[1], *high = numbers[2];
 	unsigned long long count = 64;
-	void *module, *function, *arguments[] = {&dest, &low, &high, &count};
+	static void *module; /* stays loaded after a fault, which no call mends */
+	void *function, *arguments[] = {&dest, &low, &high, &count};
 
 	for (unsigned i = 0; i < 64; i++) {
 		low[i] = i;
