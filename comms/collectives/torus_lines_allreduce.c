@@ -155,15 +155,16 @@ void torus_lines_allreduce(const struct torus_lines_allreduce *allreduce)
 {
 	size_t most = torus_lines_allreduce_most(allreduce->topology);
 	struct line_piece p = {.allreduce = allreduce, .most = most};
-	char *sum = malloc(most);
+	char *sum = malloc(2 * most), *own = sum + most;
 
 	p.request = calloc(2 * TORUS_LINE, sizeof *p.request);
 	if (!sum || !p.request)
-		rte_die(allreduce->routine, "no memory for a buffer of %zu bytes", most);
+		rte_die(allreduce->routine, "no memory for a buffer of %zu bytes", 2 * most);
 	for (size_t at = 0, i = 0; at < allreduce->bytes; at += most, i++) {
 		p.number = allreduce->number + i;
 		p.bytes = allreduce->bytes - at < most ? allreduce->bytes - at : most;
-		p.mine = allreduce->source + at;
+		memcpy(own, allreduce->source + at, p.bytes);
+		p.mine = own;
 		p.result = allreduce->dest + at;
 		reduce_piece(&p, sum);
 	}

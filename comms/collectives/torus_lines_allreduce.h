@@ -14,6 +14,10 @@
  * that node behind it, and its numbers. A node that sends for number n + 2 along a line has
  * received the data of number n + 1 of all nodes of the line, who had read their windows of number
  * n before they sent it. So no node asks for permission.
+ *
+ * A node returns when it has the data of all others, which may still combine then. So each reads
+ * its own data once, before it sends any: a collective that follows at once may write to the source
+ * of a node that is not as far.
  */
 struct torus_lines_allreduce {
 	const struct torus_topology *topology;
