@@ -120,6 +120,29 @@ static void check_same_bits(size_t count, uint64_t seed)
 	shmem_barrier_all();
 }
 
+/*
+ * Along lines a PE is done while others still combine. A broadcast that follows at once may write to
+ * the source, which they have read by then.
+ */
+static void broadcast_into_sources(long count, uint64_t seed)
+{
+	long *in = (long *)source, *out = (long *)dest;
+
+	NOTE("%s, a broadcast into the sources of a sum of %ld", getenv("SHMEM_TORUS"), count);
+	for (int round = 0; round < 3; round++) {
+		for (long k = 0; k < count; k++)
+			in[k] = me * 1000000L + k * 7 + round;
+		shmem_barrier_all();
+		if (noise(seed + (uint64_t)round) % (uint64_t)npes == (uint64_t)me)
+			usleep(2000);
+		shmem_long_sum_reduce(SHMEM_TEAM_WORLD, out, in, (size_t)count);
+		shmem_long_broadcast(SHMEM_TEAM_WORLD, in, in, (size_t)count, (int)npes - 1);
+		for (long k = 0; k < count; k++)
+			CHECK_EQUAL(out[k], npes * (npes - 1) / 2 * 1000000L + npes * (k * 7 + round));
+		shmem_barrier_all();
+	}
+}
+
 static int live(const char *shape, int life, const char *algorithm)
 {
 	int nodes;
@@ -137,6 +160,8 @@ static int live(const char *shape, int life, const char *algorithm)
 		reduce_in_a_row((uint64_t)life * 1000);
 		check_same_bits(5000, (uint64_t)life * 1000 + 500);
 		check_same_bits(300, (uint64_t)life * 1000 + 600);
+		if (!strcmp(algorithm, "torus-lines"))
+			broadcast_into_sources(3000, (uint64_t)life * 1000 + 700);
 	}
 	shmem_finalize();
 	return nodes;
