@@ -150,7 +150,8 @@ static int live(const char *shape, int life, const char *algorithm)
 	if (shape && shape[0])
 		setenv("SHMEM_TORUS", shape, 1);
 	setenv("SHMEM_REDUCE_ALGORITHM", algorithm, 1);
-	setenv("SHMEM_BROADCAST_ALGORITHM", "torus", 1);
+	/* Along lines, one that puts straight into the others' dest. */
+	setenv("SHMEM_BROADCAST_ALGORITHM", strcmp(algorithm, "torus-lines") ? "torus" : "tree", 1);
 	begin();
 	dest = symmetric(LARGEST);
 	source = symmetric(LARGEST);
