@@ -121,8 +121,8 @@ static void check_same_bits(size_t count, uint64_t seed)
 }
 
 /*
- * Along lines a PE is done while others still combine. A broadcast that follows at once may write to
- * the source, which they have read by then.
+ * Along lines a PE is done while others still combine. A broadcast that follows at once may write
+ * to the source, which they have read by then.
  */
 static void broadcast_into_sources(long count, uint64_t seed)
 {
