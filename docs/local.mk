@@ -125,7 +125,7 @@ conformance-page:
 
 # The pages about the source, but for those of protocols.
 EXTRA_DIST += docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisions/accept-filter.md docs/decisions/cables.md \
-	docs/decisions/blocks.md docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/launcher.md docs/decisions/libfabric.md docs/decisions/memory.md \
+	docs/decisions/blocks.md docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/gpu.md docs/decisions/launcher.md docs/decisions/libfabric.md docs/decisions/memory.md \
 	docs/decisions/observing.md docs/decisions/paths.md docs/decisions/plans.md \
 	docs/decisions/testing.md docs/decisions/tofu.md docs/decisions/torus.md docs/decisions/ucx.md docs/decisions/versions.md docs/decisions/waiting.md docs/packages.md
 
