@@ -99,7 +99,7 @@ static void reduce_in_a_row(uint64_t seed)
 	sum_char(LARGEST, true, seed++);
 }
 
-/* The order of combining is fixed: equal calls give equal bits on all PEs, no matter who is late. */
+/* The order of combining is fixed: equal calls give equal bits on all PEs, also if one is late. */
 static void check_same_bits(size_t count, uint64_t seed)
 {
 	double *in = (double *)source, *out = (double *)dest, *first = (double *)flood;
