@@ -81,8 +81,10 @@ Hello from PE 2 of 3" ]
 
 @test "stencil_gpu: it compiles, where nvcc is there" {
 	nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || skip "nvcc is not there"
+	echo 'int main() { return 0; }' >links.cu
+	"$nvcc" -o links links.cu || skip "nvcc links no program: parts of CUDA are missing"
 	rm -f stencil_gpu
-	PATH="${OSHCC%/*}:$PATH" make -s OSHCC="${OSHCC##*/}" CUDA="${nvcc%/bin/nvcc}" stencil_gpu
+	PATH="${OSHCC%/*}:$PATH" make -s NVCC="$nvcc" stencil_gpu
 	[ -x stencil_gpu ]
 }
 
