@@ -12,6 +12,7 @@
 #include "comms/core/globals.h"
 #include "comms/gpu/gpu.h"
 #include "comms/observe/cables.h"
+#include "comms/nodes/costs.h"
 #include "comms/nodes/job_torus.h"
 #include "comms/torus/disjoint_trees.h"
 #include "rte/settings.h"
@@ -125,7 +126,7 @@ static void print_help(enum setting_id id)
 
 static void print_info(void)
 {
-	char heap[32], gpu[160];
+	char heap[32], gpu[160], costs[COMMS_COSTS_TEXT];
 
 	printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
 	print_fact("PEs", "%d, of which %d on this node by load and store%s%s", comms.n_pes, comms.n_node,
@@ -141,6 +142,7 @@ static void print_info(void)
 		   globals.why_private ? globals.why_private : "");
 	if (api_gpu_is_there())
 		print_fact("GPU", "%s", comms_gpu_in_words(gpu, sizeof gpu));
+	print_fact("Costs of messages", "%s", comms_costs_in_words(costs));
 	print_torus();
 	print_changed_settings();
 	print_help(SETTING_VERSION);

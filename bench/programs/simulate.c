@@ -94,7 +94,7 @@ static double bound_seconds(const struct torus_shape *shape, const char *algorit
 	double gathered = (shape->places - 1) * bytes / torus_ring_links(shape, TORUS_ONE_WAY) / rate;
 	double busiest = torus_exchange_busiest(shape, NULL), mean = torus_exchange_mean(shape);
 
-	if (!strcmp(algorithm, "allgather"))
+	if (!strcmp(algorithm, "allgather") || !strcmp(algorithm, "reduce-scatter"))
 		return gathered;
 	if (!strcmp(algorithm, "allreduce"))
 		return 2 * (shape->places - 1) * bytes / shape->places / torus_ring_links(shape, TORUS_BOTH_WAYS) /

@@ -66,6 +66,7 @@ void schedule_differs(int place);
 
 /* In simulate_rings.c and simulate_alltoall.c. */
 void schedule_allgather(struct schedule *schedule, double bytes);
+void schedule_reduce_scatter(struct schedule *schedule, double bytes);
 void schedule_allreduce(struct schedule *schedule, double bytes);
 void schedule_alltoall(struct schedule *schedule, double bytes);
 

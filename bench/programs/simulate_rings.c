@@ -35,7 +35,8 @@ struct rings {
 	const struct torus_shape *shape;
 	int parts, replayed, links; /* replayed: places */
 	int rounds;
-	bool gathers; /* and does not reduce */
+	bool gathers;  /* and does not reduce */
+	bool scatters; /* what it reduced, and does not gather */
 	struct link *link;
 	/* Before: in the round before; of an all-gather nothing comes back. */
 	struct arrivals *back, *before;
@@ -166,7 +167,7 @@ static void add_all(struct rings *r, size_t piles)
 		if (round < r->rounds)
 			add_returns(r, at);
 		memset(at, 0, (size_t)r->links * sizeof *at);
-		if (round > 0)
+		if (round > 0 && !r->scatters)
 			add_steps(r, at);
 	}
 	free(at);
@@ -177,7 +178,7 @@ static void find_parts(struct rings *r)
 {
 	struct torus_ring_shares shares;
 
-	torus_ring_shares(r->shape, r->gathers ? TORUS_ONE_WAY : TORUS_BOTH_WAYS, &shares);
+	torus_ring_shares(r->shape, r->gathers || r->scatters ? TORUS_ONE_WAY : TORUS_BOTH_WAYS, &shares);
 	r->parts = torus_ring_parts(r->shape);
 	for (int p = 0; p < r->parts; p++)
 		r->part[p] = r->gathers ? (double)(torus_ring_part_begin(&shares, (size_t)r->bytes, p + 1) -
@@ -226,4 +227,15 @@ void schedule_allreduce(struct schedule *schedule, double bytes)
 			     .shape = &schedule->shape,
 			     .rounds = rounds,
 			     .bytes = bytes / schedule->shape.places / rounds});
+}
+
+void schedule_reduce_scatter(struct schedule *schedule, double bytes)
+{
+	int rounds = getenv("RR") ? atoi(getenv("RR")) : 2;
+
+	make(&(struct rings){.schedule = schedule,
+			     .shape = &schedule->shape,
+			     .scatters = true,
+			     .rounds = rounds,
+			     .bytes = bytes / rounds});
 }

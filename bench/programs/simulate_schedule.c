@@ -181,6 +181,8 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 		schedule_allgather(schedule, bytes);
 	else if (!strcmp(algorithm, "alltoall"))
 		schedule_alltoall(schedule, bytes);
+	else if (!strcmp(algorithm, "reduce-scatter"))
+		schedule_reduce_scatter(schedule, bytes);
 	else if (!strcmp(algorithm, "allreduce"))
 		schedule_allreduce(schedule, bytes);
 	else

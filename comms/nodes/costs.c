@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,9 @@ static const struct path_costs usual[PATHS] = {
 
 static struct {
 	struct path_costs path[PATHS];
-	int network; /* its position there */
+	bool given[PATHS]; /* by SHMEM_COSTS */
+	int network;	   /* its position there */
+	bool alone;	   /* the job has no network */
 } costs;
 
 static int find_path(const char *name)
@@ -60,7 +63,10 @@ static bool read_path(char *text)
 	int path = find_path(name);
 	struct torus_costs *read = &costs.path[path < 0 ? LOCAL : path].costs;
 
-	return path >= 0 && read_number(&text, 1e-9, &read->forward) && read_number(&text, 1e-9, &read->handle) &&
+	if (path < 0)
+		return false;
+	costs.given[path] = true;
+	return read_number(&text, 1e-9, &read->forward) && read_number(&text, 1e-9, &read->handle) &&
 	       read_number(&text, 1e6, &read->rate) && !text;
 }
 
@@ -74,8 +80,8 @@ static void read_setting(void)
 	free(copy);
 	if (!good)
 		rte_die_together("shmem_init",
-				 "SHMEM_COSTS=%s: give path:latency:interval:rate for one or more of local, tofu, ucx "
-				 "and ofi, in ns, ns and MB/s, as in ucx:20000:10000:1000",
+				 "SHMEM_COSTS=%s: give path:latency:interval:rate for one or more of local, tofu, "
+				 "ucx, ofi and cables, in ns, ns and MB/s, as in ucx:20000:10000:1000",
 				 setting_text(SETTING_COSTS));
 }
 
@@ -84,6 +90,8 @@ void comms_costs_start(const char *network)
 	int place = network ? find_path(network) : -1;
 
 	memcpy(costs.path, usual, sizeof usual);
+	memset(costs.given, 0, sizeof costs.given);
+	costs.alone = network == NULL;
 	costs.network = place < 0 ? OTHERS : place;
 	read_setting();
 }
@@ -96,4 +104,23 @@ const struct torus_costs *comms_costs_on_node(void)
 const struct torus_costs *comms_costs_between_nodes(void)
 {
 	return &costs.path[costs.network].costs;
+}
+
+static int print_path(char *text, size_t room, int path)
+{
+	const struct torus_costs *c = &costs.path[path].costs;
+
+	return snprintf(text, room, "%s %.0f ns and %.0f MB/s, %s", costs.path[path].path, 1e9 * c->forward,
+			c->rate / 1e6, costs.given[path] ? "from SHMEM_COSTS" : "built in");
+}
+
+const char *comms_costs_in_words(char text[COMMS_COSTS_TEXT])
+{
+	int used = print_path(text, COMMS_COSTS_TEXT, LOCAL);
+
+	if (!costs.alone) {
+		used += snprintf(text + used, (size_t)(COMMS_COSTS_TEXT - used), "; ");
+		print_path(text + used, (size_t)(COMMS_COSTS_TEXT - used), costs.network);
+	}
+	return text;
 }

@@ -109,6 +109,10 @@ END
 	[ "$(collected '')" -eq 40 ]
 	[ "$(collected ucx:20000:10000:1000,ofi:1:1:1)" -eq 40 ]
 	[ "$(collected local:1:1:1,ucx:10:10:1000)" -eq 60 ]
+	run env SHMEM_INFO=1 "$OSHRUN" -q -n 2 ./collected
+	[[ "$output" == *'Costs of messages: local 250 ns and 8200 MB/s, built in'$'\n'* ]]
+	run env SHMEM_INFO=1 SHMEM_NODE_PES=1 SHMEM_COSTS=ucx:9000:5000:1200 "$OSHRUN" -q -n 2 ./collected
+	[[ "$(tr -s '\n ' ' ' <<<"$output")" == *'8200 MB/s, built in; ucx 9000 ns and 1200 MB/s, from SHMEM_COSTS Torus'* ]]
 }
 
 @test "memory that shrinks while UCX connects is counted as none" {
