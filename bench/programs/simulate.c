@@ -105,17 +105,16 @@ static double bound_seconds(const struct torus_shape *shape, const char *algorit
 static const char usage[] = "usage: simulate [--one-node] SHAPE ALGORITHM BYTES SEGMENT [RATE LATENCY]\n";
 
 static const char help[] =
-	"\nRATE is that of a link in each direction, bytes a second (6.8e9); LATENCY is from node to node, "
+	"\nRATE is that of a link in each direction, bytes a second (6.8e9); LATENCY is from node to node,\n"
 	"seconds (5e-7).\n"
-	"\nALGORITHM: twice, up, both or chain (broadcasts); allgather (BYTES from each), alltoall (BYTES for "
-	"each), allreduce.\n"
-	"SEGMENT is that of a broadcast. Prints the simulator, shape, algorithm, bytes, segment, transfers, seconds,\n"
-	"how many times the rate of one link that is, and for the last three the share of a bound: of an\n"
-	"allgather what a node gets over its links, of an allreduce what nodes get and send on over all links, "
-	"of an alltoall\n"
-	"what the busiest link has to carry. The simulator is \"exact\", or \"one-node\" where the links of "
-	"one node are\n"
-	"replayed, since on a torus of rings all do the same; with --one-node also where all would fit.\n";
+	"\nALGORITHM: twice, up, both or chain (broadcasts); allgather (BYTES from each), alltoall and\n"
+	"reduce-scatter (BYTES for each), allreduce.\n"
+	"SEGMENT is that of a broadcast. Prints the simulator, shape, algorithm, bytes, segment, transfers,\n"
+	"seconds, how many times the rate of one link that is, and for the last four the share of a bound:\n"
+	"of an allgather what a node gets over its links, of a reduce-scatter what it sends, of an allreduce\n"
+	"what nodes get and send on over all links, of an alltoall what the busiest link has to carry. The\n"
+	"simulator is \"exact\", or \"one-node\" where the links of one node are replayed, since on a torus of\n"
+	"rings all do the same; with --one-node also where all would fit.\n";
 
 #define LEAST 1e-9 /* of what must be above 0 */
 #define MOST 1e15
@@ -172,8 +171,8 @@ int main(int argc, char **argv)
 		network.rate = number_of("rate", argv[4], LEAST);
 		network.latency = number_of("latency", argv[5], 0);
 	}
-	if (one_node && strncmp(argv[1], "all", 3) != 0)
-		fail("--one-node is for allgather, alltoall and allreduce");
+	if (one_node && strncmp(argv[1], "all", 3) != 0 && strcmp(argv[1], "reduce-scatter") != 0)
+		fail("--one-node is for allgather, reduce-scatter, alltoall and allreduce");
 	simulate(argv, one_node, &network);
 	return 0;
 }

@@ -38,7 +38,7 @@ struct schedule {
 };
 
 /*
- * twice, up, both, chain: broadcasts; allgather; alltoall; allreduce. Ends the program if the
+ * twice, up, both, chain: broadcasts; allgather; reduce-scatter; alltoall; allreduce. Ends the program if the
  * algorithm does not fit the shape.
  */
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gathers and all-reduces by rings (comms/collectives/torus_allgather.h, torus_allreduce.h). An
- * all-gather is the ring schedule. An all-reduce is on each link in each round the steps of the
+ * All-gathers, reduce-scatters and all-reduces by rings (comms/collectives/torus_allgather.h, torus_allreduce.h). An
+ * all-gather is the ring schedule, a reduce-scatter the reverse one. An all-reduce is on each link in each round the steps of the
  * reverse ring schedule, and then those of the ring schedule of the round before. (The library
  * sends whichever is ready first.) Of a large torus only the links of one node are replayed, and
  * what its neighbours bring is taken from what it brings to its own.
@@ -17,6 +17,8 @@
 /* Of an all-reduce on a small torus or mesh; large ones of rings need no more than one. */
 #define ROUNDS 16
 #define IN_ROUNDS 128 /* places of a small one */
+/* As the library does, of a reduce-scatter on rings. */
+#define SCATTER_ROUNDS 2
 
 struct link {
 	int place, to, direction;
@@ -231,11 +233,9 @@ void schedule_allreduce(struct schedule *schedule, double bytes)
 
 void schedule_reduce_scatter(struct schedule *schedule, double bytes)
 {
-	int rounds = getenv("RR") ? atoi(getenv("RR")) : 2;
-
 	make(&(struct rings){.schedule = schedule,
 			     .shape = &schedule->shape,
 			     .scatters = true,
-			     .rounds = rounds,
-			     .bytes = bytes / rounds});
+			     .rounds = SCATTER_ROUNDS,
+			     .bytes = bytes / SCATTER_ROUNDS});
 }

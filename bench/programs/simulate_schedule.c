@@ -186,5 +186,6 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 	else if (!strcmp(algorithm, "allreduce"))
 		schedule_allreduce(schedule, bytes);
 	else
-		fail("no such algorithm; there are twice, up, both, chain, allgather, alltoall and allreduce");
+		fail("no such algorithm; there are twice, up, both, chain, allgather, alltoall, "
+		     "reduce-scatter and allreduce");
 }

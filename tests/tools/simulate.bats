@@ -42,6 +42,10 @@ least_of()
 		4mx4m:0.88 3mx3x3:0.90 3x5:0.99 4x8:0.99
 }
 
+@test "a reduce-scatter by rings fills the links of tori and meshes" {
+	least_of reduce-scatter 3x3x3:0.99 4x4:0.99 2x3x4:0.99 4:0.99 5:0.99 2x3:0.99 3mx3:0.95 4m:0.95
+}
+
 simulate()
 {
 	run "$TOP_BUILDDIR/bench/simulate" "$@"
@@ -59,7 +63,7 @@ column()
 
 @test "on rings the links of one node take the time of all links" {
 	for shape in 3x3x3 5 3x5; do
-		for algorithm in allgather alltoall allreduce; do
+		for algorithm in allgather reduce-scatter alltoall allreduce; do
 			simulate "$shape" "$algorithm" 1048576 1 2.5e6 0
 			printf '%s\n' "$output" | grep -q '^exact '
 			all=$(printf '%s\n' "$output" | awk '{ print $7, $NF }')
