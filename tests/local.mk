@@ -239,6 +239,7 @@ EXTRA_DIST += \
 	tests/cluster/slurm \
 	tests/cluster/torus-bench \
 	tests/cluster/torus_times_mpi.c \
+	tests/cluster/torus_times_gloo.py \
 	tests/cluster/stencils.bats \
 	tests/cluster/team_cables.bats \
 	tests/cluster/trees.bats \

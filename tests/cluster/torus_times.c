@@ -115,6 +115,19 @@ static void run_alltoallv(unsigned char *dest, unsigned char *source, size_t byt
 	shmemx_alltoallv(team, dest, source, counts, NULL, counts, NULL, SHMEMX_UINT8);
 }
 
+/* To a neighbour along the last axis, and as much from it: a round of sums from neighbour to neighbour. */
+static void run_message(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	static uint64_t signal, number;
+
+	number++;
+	if ((me ^ 1) >= size)
+		return;
+	shmem_putmem_signal(dest, source, bytes, &signal, number, SHMEM_SIGNAL_SET,
+			    shmem_team_translate_pe(team, me ^ 1, SHMEM_TEAM_WORLD));
+	shmem_signal_wait_until(&signal, SHMEM_CMP_GE, number);
+}
+
 static void fill_bytes(unsigned char *source, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -138,6 +151,12 @@ static void check_broadcast(const unsigned char *dest, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
 		check(dest[i] == byte_at(i, 0), "broadcast", i);
+}
+
+static void check_message(const unsigned char *dest, size_t bytes)
+{
+	for (size_t i = 0; i < bytes && (me ^ 1) < size; i++)
+		check(dest[i] == byte_at(i, me ^ 1), "message", i);
 }
 
 static void check_reduce(const unsigned char *dest, size_t bytes)
@@ -213,6 +232,7 @@ static const struct collective {
 	{"alltoalls", run_alltoalls, fill_blocks, check_alltoalls, 1, 1, 0},
 	{"reduce_scatter", run_reduce_scatter, fill_many_numbers, check_reduce_scatter, 0, 1, 0},
 	{"allgatherv", run_allgatherv, fill_bytes, check_fcollect, 1, 0, 0},
+	{"message", run_message, fill_bytes, check_message, 0, 0, 0},
 	{"alltoallv", run_alltoallv, fill_blocks, check_alltoall, 1, 1, 0},
 };
 

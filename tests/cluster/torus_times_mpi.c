@@ -43,7 +43,7 @@ static int compare_timings(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static void measure(enum kind kind, size_t bytes, int me, int n, long repeats)
+static void measure(enum kind kind, size_t bytes, int me, int n, long repeats, long calls)
 {
 	size_t all = bytes * (kind >= FCOLLECT ? (size_t)n : 1);
 	unsigned char *dest = malloc(all), *source = malloc(all);
@@ -60,9 +60,10 @@ static void measure(enum kind kind, size_t bytes, int me, int n, long repeats)
 		again = sent_again();
 		MPI_Barrier(MPI_COMM_WORLD);
 		begun = seconds_now();
-		run(kind, dest, source, bytes, me);
-		timing[i].took = greatest(seconds_now() - begun);
-		timing[i].busiest = greatest(busiest_since(&before));
+		for (long call = 0; call < calls; call++)
+			run(kind, dest, source, bytes, me);
+		timing[i].took = greatest(seconds_now() - begun) / (double)calls;
+		timing[i].busiest = greatest(busiest_since(&before)) / (double)calls;
 		timing[i].again = greatest(sent_again() - again);
 	}
 	qsort(timing, (size_t)repeats, sizeof *timing, compare_timings);
@@ -76,17 +77,20 @@ static void measure(enum kind kind, size_t bytes, int me, int n, long repeats)
 int main(int argc, char **argv)
 {
 	const char *sizes = argc > 2 ? argv[2] : "";
-	long repeats = argc > 3 ? atol(argv[3]) : 1;
+	long repeats = 1, calls = 1;
 	size_t bytes;
 	int me, n;
 
+	if (argc > 3)
+		sscanf(argv[3], "%ldx%ld", &repeats, &calls);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	for (int kind = 0; kind < KINDS; kind++)
 		if (argc > 1 && !strcmp(argv[1], names[kind]))
 			while ((bytes = next_size(&sizes)) > 0)
-				measure((enum kind)kind, bytes, me, n, repeats < 1 ? 1 : repeats);
+				measure((enum kind)kind, bytes, me, n, repeats < 1 ? 1 : repeats,
+					calls < 1 ? 1 : calls);
 	MPI_Finalize();
 	return 0;
 }
