@@ -24,6 +24,12 @@ int shmemx_torus_hops(int pe, int other);
 const char *shmemx_torus_source(void);
 
 /*
+ * A team of any PEs of the job, see shmemx_team_of_pes(3): called by those alone. psync:
+ * SHMEM_SYNC_SIZE symmetric words, which are 0 before and after.
+ */
+int shmemx_team_of_pes(const int *pes, int n, long *psync, shmem_team_t *team);
+
+/*
  * A grid is a team whose PEs have coordinates, of which the last counts fastest. Where possible,
  * neighbours in it are neighbours on the torus. shmem_team_destroy ends it.
  */

@@ -229,6 +229,63 @@ API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int strid
 }
 PROFILED(shmem_team_split_strided)
 
+/* This PE's position in the list; the job ends if that is no list of different PEs with this one. */
+static int find_in_list(const int *pes, int n, const char *routine)
+{
+	bool *seen = calloc((size_t)comms.n_pes, sizeof *seen);
+	int me = -1;
+
+	if (!seen)
+		rte_die(routine, "no memory");
+	if (n < 1 || n > comms.n_pes)
+		rte_die(routine, "n=%d: give 1 to %d PEs", n, comms.n_pes);
+	for (int i = 0; i < n; i++) {
+		if (pes[i] < 0 || pes[i] >= comms.n_pes)
+			rte_die(routine, "pes[%d]=%d: the job has PEs 0 to %d", i, pes[i], comms.n_pes - 1);
+		if (seen[pes[i]])
+			rte_die(routine, "pes[%d]=%d: this PE is in the list already", i, pes[i]);
+		seen[pes[i]] = true;
+		me = pes[i] == comms.pe ? i : me;
+	}
+	free(seen);
+	if (me < 0)
+		rte_die(routine, "pes: the calling PE is not in the list; only PEs of the new team call this");
+	return me;
+}
+
+/*
+ * Nobody else takes part: the members agree through psync, as those of an active set without a slot
+ * do.
+ */
+API int shmemx_team_of_pes(const int *pes, int n, long *psync, shmem_team_t *new_team)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct comms_group group = {.size = n};
+	struct set set = {&group, NULL, psync, __func__};
+	int *members;
+
+	comms_check_up(__func__);
+	*new_team = SHMEM_TEAM_INVALID;
+	group.me = find_in_list(pes, n, __func__);
+	comms_check_symmetric(psync, SHMEM_SYNC_SIZE * sizeof *psync, "psync", __func__);
+	if (COMMS_UNLIKELY(comms.checks))
+		set_check_psync_new(psync, __func__);
+	members = malloc((size_t)n * sizeof *members);
+	if (!members)
+		rte_die(__func__, "no memory");
+	memcpy(members, pes, (size_t)n * sizeof *members);
+	group.members = members;
+	group.on_node = comms_all_on_node(&group);
+	hang_note_group(__func__, &group);
+	set_check_agreement(&set, "n", n, "pes[0]", pes[0], NULL);
+	*new_team = api_team_of_list(&set, members, group.me);
+	hang_note_group(__func__, &api_world.group);
+	if (*new_team)
+		return 0;
+	free(members);
+	return 1;
+}
+
 static int min_int(int a, int b)
 {
 	return a < b ? a : b;

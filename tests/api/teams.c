@@ -4,6 +4,8 @@
  * Teams: who is in them under which number, splits that cannot be, teams in two dimensions,
  * thousands one after the other.
  */
+#include <shmemx.h>
+
 #include <limits.h>
 
 #include "tests/lib/shapes.h"
@@ -269,6 +271,44 @@ static void check_many(long count)
 	}
 }
 
+/*
+ * Of any PEs in any order, by those alone: two teams at once, of PEs that fall on one side or the
+ * other, the one upwards, the other downwards. A psync array serves again.
+ */
+static void check_lists(long rounds)
+{
+	static long psync[2][SHMEM_SYNC_SIZE], sum, mine;
+	int pes[64];
+
+	for (long round = 0; round < rounds; round++) {
+		int n = 0, side = (int)((round >> me % 8) & 1), place = -1;
+		shmem_team_t team;
+
+		NOTE("lists, round %ld", round);
+		for (int i = 0; i < npes; i++) {
+			int pe = side ? npes - 1 - i : i;
+
+			if (((round >> pe % 8) & 1) != side)
+				continue;
+			place = pe == me ? n : place;
+			pes[n++] = pe;
+		}
+		CHECK_EQUAL(shmemx_team_of_pes(pes, n, psync[side], &team), 0);
+		CHECK_EQUAL(shmem_team_my_pe(team), place);
+		CHECK_EQUAL(shmem_team_n_pes(team), n);
+		for (int i = 0; i < n; i++)
+			CHECK_EQUAL(shmem_team_translate_pe(team, i, SHMEM_TEAM_WORLD), pes[i]);
+		mine = me + 1;
+		CHECK_EQUAL(shmem_long_sum_reduce(team, &sum, &mine, 1), 0);
+		for (int i = 0; i < n; i++)
+			sum -= pes[i] + 1;
+		CHECK_EQUAL(sum, 0);
+		shmem_team_destroy(team);
+		/* Who is on which side changes, and so who uses which array. */
+		shmem_sync_all();
+	}
+}
+
 /* More teams alive at once than any program has use for: each split works, or fails on all PEs. */
 static void check_eighty(void)
 {
@@ -309,6 +349,7 @@ int main(void)
 	check_shared();
 	check_together(ease() > 1 ? 6 : 60);
 	check_many(ease() > 1 ? 60 : 3000);
+	check_lists(ease() > 1 ? 30 : 300);
 	check_eighty();
 	destroy_shapes();
 	return end();

@@ -115,7 +115,7 @@ static void run_alltoallv(unsigned char *dest, unsigned char *source, size_t byt
 	shmemx_alltoallv(team, dest, source, counts, NULL, counts, NULL, SHMEMX_UINT8);
 }
 
-/* To a neighbour along the last axis, and as much from it: a round of sums from neighbour to neighbour. */
+/* To a neighbour along the last axis, and as much from it: a round of small sums. */
 static void run_message(unsigned char *dest, unsigned char *source, size_t bytes)
 {
 	static uint64_t signal, number;

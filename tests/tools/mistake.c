@@ -489,6 +489,22 @@ static void use_destroyed_team(bool odd)
 		shmem_team_destroy(team);
 }
 
+static void make_bad_list(bool odd)
+{
+	static long psync[SHMEM_SYNC_SIZE];
+	static const int twice[] = {0, 0}, both[] = {0, 1}, strange[] = {0, 7};
+	shmem_team_t team;
+
+	if (!odd && is("list-twice"))
+		shmemx_team_of_pes(twice, 2, psync, &team);
+	else if (odd && is("list-outside"))
+		shmemx_team_of_pes(both, 1, psync, &team);
+	else if (!odd && is("list-number"))
+		shmemx_team_of_pes(strange, 2, psync, &team);
+	else if (!odd && is("list-psync"))
+		shmemx_team_of_pes(both, 2, (long[SHMEM_SYNC_SIZE]){0}, &team);
+}
+
 /* After it was destroyed, by the last PE. */
 static void use_destroyed_exchange(bool odd)
 {
@@ -817,6 +833,7 @@ int main(int argc, char *argv[])
 	use_heap_wrongly(odd);
 	use_destroyed_context(odd);
 	use_destroyed_team(odd);
+	make_bad_list(odd);
 	use_destroyed_exchange(odd);
 	exchange_wrongly(odd);
 	grid_wrongly(odd);

@@ -156,6 +156,13 @@ fails()
 	fails plan-team '^torushmem: PE 0: shmem_team_destroy: ' 'shmemx_plan_free'
 }
 
+@test "teams of lists" {
+	fails list-twice '^torushmem: PE 0: shmemx_team_of_pes: ' 'pes\[1\]=0' 'in the list already'
+	fails list-outside '^torushmem: PE 1: shmemx_team_of_pes: ' 'the calling PE is not in the list'
+	fails list-number '^torushmem: PE 0: shmemx_team_of_pes: ' 'pes\[1\]=7' 'PEs 0 to 1'
+	fails list-psync '^torushmem: PE 0: shmemx_team_of_pes: ' 'psync=0x' 'symmetric'
+}
+
 @test "blocks, and nonblocking collectives" {
 	fails block-type '^torushmem: PE 0: shmemx_gather: ' 'type=99 is no type'
 	fails block-root '^torushmem: PE 0: shmemx_scatter: ' 'PE_root=7' 'PEs 0 to 1'
