@@ -229,7 +229,9 @@ API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int strid
 }
 PROFILED(shmem_team_split_strided)
 
-/* This PE's position in the list; the job ends if that is no list of different PEs with this one. */
+/*
+ * This PE's position in the list; the job ends if that is no list of different PEs with this one.
+ */
 static int find_in_list(const int *pes, int n, const char *routine)
 {
 	bool *seen = calloc((size_t)comms.n_pes, sizeof *seen);

@@ -38,8 +38,8 @@ struct schedule {
 };
 
 /*
- * twice, up, both, chain: broadcasts; allgather; reduce-scatter; alltoall; allreduce. Ends the program if the
- * algorithm does not fit the shape.
+ * twice, up, both, chain: broadcasts; allgather; reduce-scatter; alltoall; allreduce. Ends the
+ * program if the algorithm does not fit the shape.
  */
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment);
 /*

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gathers, reduce-scatters and all-reduces by rings (comms/collectives/torus_allgather.h, torus_allreduce.h). An
- * all-gather is the ring schedule, a reduce-scatter the reverse one. An all-reduce is on each link in each round the steps of the
- * reverse ring schedule, and then those of the ring schedule of the round before. (The library
- * sends whichever is ready first.) Of a large torus only the links of one node are replayed, and
- * what its neighbours bring is taken from what it brings to its own.
+ * All-gathers, reduce-scatters and all-reduces by rings (comms/collectives/torus_allgather.h,
+ * torus_allreduce.h). An all-gather is the ring schedule, a reduce-scatter the reverse one. An all-
+ * reduce is on each link in each round the steps of the reverse ring schedule, and then those of
+ * the ring schedule of the round before. (The library sends whichever is ready first.) Of a large
+ * torus only the links of one node are replayed, and what its neighbours bring is taken from what
+ * it brings to its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
