@@ -122,6 +122,21 @@ with_wrong() # SHAPE PAIRS WRONG...
 	[ ! -e cache ]
 }
 
+# h2 is a switch between a port of h0 and one of h1, and answers there.
+@test "two hosts at a switch are known by a third one that answers there" {
+	up --full-mesh 3 --cables link-local
+	"$cluster" cut --name "$name" h0 c1
+	on h2 sh -c 'ip link add between type bridge && echo 1 >/proc/sys/net/ipv6/conf/between/disable_ipv6 &&
+		ip link set c0 master between && ip link set c1 master between && ip link set between up'
+	on h0 sh -c 'head -n 2 /run/cluster/hostfile >/run/cluster/two'
+	discover 0 --hostfile /run/cluster/two
+	[[ "$output" == *'cable      h0 c2 to h1 c2'* ]]
+	on h2 sh -c 'echo 0 >/proc/sys/net/ipv6/conf/between/disable_ipv6 &&
+		until ip -6 -o address show dev between scope link | grep -v tentative; do sleep 0.05; done'
+	discover 1 --hostfile /run/cluster/two
+	[[ "$output" == 'no torus here: the hosts are at a switch: '* ]]
+}
+
 @test "a host that does not answer is a hole, and named" {
 	up --torus 3x3
 	"$cluster" lose --name "$name" h4

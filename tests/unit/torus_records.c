@@ -127,6 +127,22 @@ static void check_contradictions(void)
 	end();
 }
 
+/* Between two hosts that hear each other alone, another one answers, or the other one does. */
+static void check_answers(void)
+{
+	for (int other = 0; other < 2; other++) {
+		begin(true);
+		records_take(&records, 0, "heard up b down");
+		records_take(&records, 1, "heard down a up");
+		records_take(&records, 1, "link down fe80::1");
+		records_take(&records, 0, other ? "answer up fe80::2" : "answer up fe80::1");
+		join();
+		EXPECT(!strcmp(behind(0, "up"), other ? "switch" : "b down"), "%s", behind(0, "up"));
+		EXPECT(!strcmp(behind(1, "down"), other ? "switch" : "a up"), "%s", behind(1, "down"));
+		end();
+	}
+}
+
 /*
  * Where no probe comes in at all, they are filtered, and lldpd counts; where one does, a port
  * without is at a dead cable.
@@ -334,6 +350,7 @@ int main(void)
 {
 	check_each_way();
 	check_contradictions();
+	check_answers();
 	check_filtered_probes();
 	check_forwarding();
 	check_management();

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <limits.h>
+#include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -36,6 +37,7 @@ struct agent {
 	char host[AGENT_NAME];
 	struct port port[MOST_PORTS];
 	int ports, socket;
+	int echo;			    /* for ICMP; -1: this user may not have one */
 	char heard[MOST_HEARD][AGENT_LINE]; /* lines printed, each once */
 	int count;
 };
@@ -54,6 +56,25 @@ __attribute__((format(printf, 2, 3))) static void agent_say(const struct agent *
 
 /* --- What the kernel and lldpd know --- */
 
+static bool is_port(const struct agent *agent, const char *name)
+{
+	for (int p = 0; p < agent->ports; p++)
+		if (!strcmp(agent->port[p].name, name))
+			return true;
+	return false;
+}
+
+static void print_link_address(const struct agent *agent, const struct ifaddrs *entry)
+{
+	const struct sockaddr_in6 *address = (const void *)entry->ifa_addr;
+	char text[INET6_ADDRSTRLEN];
+
+	if (address && address->sin6_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr) &&
+	    is_port(agent, entry->ifa_name))
+		agent_say(agent, "link %s %s", entry->ifa_name,
+			  inet_ntop(AF_INET6, &address->sin6_addr, text, sizeof text));
+}
+
 static void print_addresses(const struct agent *agent)
 {
 	struct ifaddrs *all;
@@ -64,19 +85,12 @@ static void print_addresses(const struct agent *agent)
 	for (struct ifaddrs *entry = all; entry; entry = entry->ifa_next) {
 		const struct sockaddr_in *address = (const void *)entry->ifa_addr;
 
+		print_link_address(agent, entry);
 		if (address && address->sin_family == AF_INET &&
 		    ntohl(address->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
 			agent_say(agent, "address %s", inet_ntop(AF_INET, &address->sin_addr, text, sizeof text));
 	}
 	freeifaddrs(all);
-}
-
-static bool is_port(const struct agent *agent, const char *name)
-{
-	for (int p = 0; p < agent->ports; p++)
-		if (!strcmp(agent->port[p].name, name))
-			return true;
-	return false;
 }
 
 static void print_neighbours(const struct agent *agent)
@@ -263,22 +277,31 @@ static const char *port_of_index(const struct agent *agent, unsigned index)
 	return NULL;
 }
 
-static void hear_probe(struct agent *agent, const char *text, unsigned index)
+/* Prints what a port has received, once. */
+static void print_heard(struct agent *agent, const char *kind, const char *text)
 {
-	const char *port = port_of_index(agent, index);
-	char session[AGENT_NAME], host[AGENT_NAME], name[IF_NAMESIZE], line[AGENT_LINE];
+	char line[AGENT_LINE];
 	int i = 0;
 
-	if (!port || sscanf(text, AGENT_MARK " %255s %255s %15s", session, host, name) != 3 ||
-	    strcmp(session, agent->session) != 0)
-		return;
-	snprintf(line, sizeof line, "%s %.255s %s", port, host, name);
+	snprintf(line, sizeof line, "%s %.480s", kind, text);
 	while (i < agent->count && strcmp(agent->heard[i], line) != 0)
 		i++;
 	if (i < agent->count || agent->count == MOST_HEARD)
 		return;
 	memcpy(agent->heard[agent->count++], line, sizeof line);
-	agent_say(agent, "heard %s", line);
+	agent_say(agent, "%s", line);
+}
+
+static void hear_probe(struct agent *agent, const char *text, unsigned index)
+{
+	const char *port = port_of_index(agent, index);
+	char session[AGENT_NAME], host[AGENT_NAME], name[IF_NAMESIZE], line[AGENT_LINE];
+
+	if (!port || sscanf(text, AGENT_MARK " %255s %255s %15s", session, host, name) != 3 ||
+	    strcmp(session, agent->session) != 0)
+		return;
+	snprintf(line, sizeof line, "%s %.255s %s", port, host, name);
+	print_heard(agent, "heard", line);
 }
 
 static void take_probes(struct agent *agent)
@@ -307,14 +330,75 @@ static void take_probes(struct agent *agent)
 	}
 }
 
+/*
+ * --- Others at the link ---
+ *
+ * Two hosts at a switch hear each other's probes alone, as over a cable. Hosts that run no agent
+ * answer echo requests. Linux lets groups send these that net.ipv4.ping_group_range names, usually
+ * all, and root.
+ */
+
+static void open_echo(struct agent *agent)
+{
+	const int flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+	struct icmp6_filter filter;
+	int no = 0;
+
+	agent->echo = socket(AF_INET6, SOCK_DGRAM | flags, IPPROTO_ICMPV6);
+	if (agent->echo < 0)
+		agent->echo = socket(AF_INET6, SOCK_RAW | flags, IPPROTO_ICMPV6);
+	if (agent->echo < 0)
+		return;
+	ICMP6_FILTER_SETBLOCKALL(&filter);
+	ICMP6_FILTER_SETPASS(ICMP6_ECHO_REPLY, &filter);
+	setsockopt(agent->echo, IPPROTO_ICMPV6, ICMP6_FILTER, &filter, sizeof filter);
+	setsockopt(agent->echo, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, &no, sizeof no);
+}
+
+/* Twice for each port, and where two hosts are asked for only: all hosts of a network answer. */
+static void ask_for_others(const struct agent *agent)
+{
+	struct icmp6_hdr request = {.icmp6_type = ICMP6_ECHO_REQUEST};
+	struct sockaddr_in6 to = {.sin6_family = AF_INET6};
+
+	inet_pton(AF_INET6, "ff02::1", &to.sin6_addr);
+	for (int p = 0; agent->echo >= 0 && p < agent->ports; p++) {
+		const struct port *port = &agent->port[p];
+
+		if (!port->carrier || !port->can_probe)
+			continue;
+		to.sin6_scope_id = port->index;
+		sendto(agent->echo, &request, sizeof request, 0, (struct sockaddr *)&to, sizeof to);
+	}
+}
+
+static void take_answers(struct agent *agent)
+{
+	struct sockaddr_in6 from = {0};
+	socklen_t size = sizeof from;
+	char text[INET6_ADDRSTRLEN], line[AGENT_LINE], bytes[64];
+
+	while (agent->echo >= 0 &&
+	       recvfrom(agent->echo, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &size) >= 0) {
+		const char *port = port_of_index(agent, from.sin6_scope_id);
+
+		size = sizeof from;
+		if (!port || !IN6_IS_ADDR_LINKLOCAL(&from.sin6_addr))
+			continue;
+		snprintf(line, sizeof line, "%s %s", port, inet_ntop(AF_INET6, &from.sin6_addr, text, sizeof text));
+		print_heard(agent, "answer", line);
+	}
+}
+
 /* A newline requests a round of probes. Returns false at the end of the input. */
-static bool read_input(int *rounds)
+static bool read_input(int *rounds, bool *others)
 {
 	char bytes[64];
 	ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
 
 	if (got > 0 && memchr(bytes, '\n', (size_t)got))
 		*rounds = ROUNDS;
+	*others = got > 0 && memchr(bytes, AGENT_OTHERS[0], (size_t)got);
 	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
@@ -336,20 +420,24 @@ static void wait_for_input(struct agent *agent, struct pollfd fds[2])
 		poll(fds, 2, (int)(left * 1000) + 1);
 		if (agent->socket >= 0)
 			take_probes(agent);
+		take_answers(agent);
 	}
 }
 
 static void probe(struct agent *agent)
 {
 	struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = agent->socket, .events = POLLIN}};
+	bool others = false;
 	int rounds = 0;
 
 	for (int left = LIFETIME_MS; left > 0 && !ferror(stdout); left -= EACH_MS) {
 		if (agent->socket >= 0)
 			send_probes(agent);
 		wait_for_input(agent, fds);
-		if (fds[0].revents && !read_input(&rounds))
+		if (fds[0].revents && !read_input(&rounds, &others))
 			return;
+		if (fds[0].revents && others)
+			ask_for_others(agent);
 		if (!fds[0].revents && rounds > 0 && --rounds == 0)
 			agent_say(agent, "done");
 	}
@@ -385,6 +473,7 @@ int agent_run(const char *session, const char *host)
 	if (!open_socket(agent))
 		for (int p = 0; p < agent->ports; p++)
 			agent->port[p].can_probe = false;
+	open_echo(agent);
 	print_ports(agent);
 	probe(agent);
 	free(agent);

@@ -10,6 +10,7 @@
  *   state NUMBER                     ports_state
  *   port NAME HARDWARE CARRIER CAN_PROBE NETWORK SPEED INFINIBAND ADDRESS
  *   address A.B.C.D                  an address of this host
+ *   link PORT ADDRESS                a link-local address of the port
  *   neighbour PORT A.B.C.D HARDWARE  from the kernel's table
  *   route PORT A.B.C.D               a gateway that is reached over the port
  *   lldp PORT HOST ITS-PORT          what lldpd says
@@ -22,11 +23,14 @@
  *   done                             for a newline that discover has sent: since then it has sent
  *                                    probes through each port, and looked for those of others
  *   heard PORT HOST ITS-PORT         a probe came in
+ *   answer PORT ADDRESS              a host at the port's link has answered an echo request, which
+ *                                    is sent for the line AGENT_OTHERS
  *
  * A probe is a datagram to all nodes of the link, over IPv6: AGENT_MARK, session, host and port of
  * the sender.
  */
 #define AGENT_MARK "torusplan-agent"
+#define AGENT_OTHERS "others"
 
 enum { AGENT_UDP_PORT = 27182, AGENT_LINE = 512, AGENT_NAME = 256 };
 

@@ -76,7 +76,8 @@ static bool take_more(const struct records *records, int host, const char *kind,
 
 void records_take(struct records *records, int host, const char *line)
 {
-	static const char *const kinds[RECORD_KINDS] = {"address", "neighbour", "route", "lldp", "heard", "forwards"};
+	static const char *const kinds[RECORD_KINDS] = {"address", "neighbour", "route", "lldp",
+							"heard",   "forwards",	"link",	 "answer"};
 	struct record record = {.host = host}, *list;
 	char kind[16];
 	int used = 0, k = 0, words;
@@ -96,7 +97,7 @@ void records_take(struct records *records, int host, const char *line)
 		words = sscanf(line + used, "%255s", record.text) + 2;
 	else
 		words = sscanf(line + used, "%15s %255s %63s", record.port, record.text, record.more) +
-			(k == RECORD_ROUTE);
+			(k == RECORD_ROUTE || k == RECORD_LINK || k == RECORD_ANSWER);
 	list = k == RECORD_KINDS || words < 3 ? NULL : grown(records->record, records->records, sizeof *list);
 	if (!list)
 		return;
@@ -413,6 +414,39 @@ static bool join_twins(struct joiner *joiner)
 	return true;
 }
 
+/* --- Two hosts at a switch --- */
+
+static bool is_of_port(const struct joiner *joiner, const char *address)
+{
+	for (int r = 0; r < joiner->records->records; r++) {
+		const struct record *record = &joiner->records->record[r];
+
+		if (record->kind == RECORD_LINK && !strcmp(record->text, address))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Probes of three hosts show a switch. Two are at one, too, if somebody answers there who is at no
+ * port of theirs.
+ */
+static void leave_out_switches(const struct joiner *joiner)
+{
+	struct cabling_port *list = joiner->cabling->port;
+
+	for (int r = 0; r < joiner->records->records; r++) {
+		const struct record *record = &joiner->records->record[r];
+		int port = record->kind == RECORD_ANSWER ? port_index(joiner, record->host, record->port) : -1;
+		int peer = port < 0 ? -1 : list[port].peer;
+
+		if (peer < 0 || is_of_port(joiner, record->text))
+			continue;
+		list[port].peer = list[peer].peer = -1;
+		list[port].shared = list[peer].shared = true;
+	}
+}
+
 static int compare_ports(const void *left, const void *right)
 {
 	const struct record_port *one = left, *other = right;
@@ -450,6 +484,7 @@ bool records_join(struct records *records, const struct hosts *hosts, const bool
 		join_by(&joiner, order[i]);
 	if (!join_twins(&joiner))
 		return false;
+	leave_out_switches(&joiner);
 	leave_out_management(&joiner);
 	for (int h = 0; h < cabling->hosts; h++)
 		cabling->own_networks = cabling->own_networks || keeps_packets(&joiner, h);

@@ -26,6 +26,8 @@ struct record {
 		RECORD_LLDP,
 		RECORD_HEARD,
 		RECORD_FORWARDS,
+		RECORD_LINK,
+		RECORD_ANSWER,
 		RECORD_KINDS
 	} kind;
 	int host;

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent.h"
+
 #define LONGEST 1024
 #define PATIENCE_MS 200 /* for commands whose input has ended */
 
@@ -144,8 +146,10 @@ void remote_begin(struct remote *remote)
 
 void remote_send_newline(const struct remote *remote)
 {
+	const char *line = remote->hosts->names.count == 2 ? AGENT_OTHERS "\n" : "\n";
+
 	for (int i = 0; i < remote->begun; i++)
-		if (remote->output[i] >= 0 && write(remote->input[i], "\n", 1) < 0)
+		if (remote->output[i] >= 0 && write(remote->input[i], line, strlen(line)) < 0)
 			continue; /* it has just ended; its output will show that */
 }
 
