@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the cables of a torus carry by plain TCP sockets, as a measure of this machine:
- * plain_sockets NAME SIZE BYTES REPEATS SHAPE PES. The PEs of each host together send BYTES to each
- * neighbour and receive as many, all at once, and nobody forwards anything. Prints the median of
- * the times from the first PE that begins to the last that is done, as the collective NAME of
- * messages of SIZE. Run by tests/cluster/torus-bench, on hosts that call themselves h0, h1 and so
- * on.
+ * plain_sockets NAME SIZE BYTES REPEATSxCALLS SHAPE PES. The PEs of each host together send BYTES
+ * to each neighbour and receive as many, all at once, CALLS times in a row, and nobody forwards
+ * anything. Prints the median of the times from the first PE that begins to the last that is done,
+ * divided by the calls, as the collective NAME of messages of SIZE. Run by
+ * tests/cluster/torus-bench, on hosts that call themselves h0, h1 and so on.
  */
 #include <shmem.h>
 
@@ -200,15 +200,14 @@ static void exchange(char *out, char *in, size_t bytes)
 
 int main(int argc, char **argv)
 {
-	int neighbour[MOST_NEIGHBOURS], repeats = argc > 4 ? atoi(argv[4]) : 1, pes = argc > 6 ? atoi(argv[6]) : 1,
-					count;
+	int neighbour[MOST_NEIGHBOURS], repeats = 0, calls = 0, pes = argc > 6 ? atoi(argv[6]) : 1, count;
 	size_t bytes;
 	char *out, *in;
 	double *took, *spread;
 
 	shmem_init();
-	if (argc != 7 || repeats < 1 || pes < 1) {
-		fprintf(stderr, "usage: plain_sockets NAME SIZE BYTES REPEATS SHAPE PES\n");
+	if (argc != 7 || sscanf(argv[4], "%dx%d", &repeats, &calls) != 2 || repeats < 1 || calls < 1 || pes < 1) {
+		fprintf(stderr, "usage: plain_sockets NAME SIZE BYTES REPEATSxCALLS SHAPE PES\n");
 		shmem_global_exit(2);
 	}
 	bytes = strtoul(argv[3], NULL, 10) / (size_t)pes;
@@ -226,8 +225,9 @@ int main(int argc, char **argv)
 
 		shmem_barrier_all();
 		begun = seconds_now();
-		exchange(out, in, bytes);
-		spread[0] = seconds_now() - begun;
+		for (int call = 0; call < calls; call++)
+			exchange(out, in, bytes);
+		spread[0] = (seconds_now() - begun) / calls;
 		shmem_double_max_reduce(SHMEM_TEAM_WORLD, &spread[1], &spread[0], 1);
 		took[i] = spread[1];
 	}
