@@ -218,6 +218,15 @@ cable h5 y+ h3 y-' ]
 	[[ $output != *grid* && $output != *torus_teams* && $output != *torus_damaged* ]]
 }
 
+@test "tests/run uses hosts that are up, and counts the bytes of each run" {
+	up --torus 3 --cables own --share "$TOP_BUILDDIR" --share "$PWD"
+	run -0 "$TOP_SRCDIR/tests/run" --build "$TOP_BUILDDIR" --kinds api --paths own3 --only start_pes --on "$name" --count .
+	printf '%s\n' "$output"
+	[[ $output == *"ok 1 start_pes own3 3 PEs "* ]]
+	awk '$2 == "x+" && $4 > 100 && $6 > 100 { found++ } END { exit found != 3 || NR != 9 }' start_pes.3
+	run -0 "$cluster" bytes --name "$name"
+}
+
 @test "torus-bench: jobs and sockets fill the cables, which the management network could not" {
 	command -v mpirun >/dev/null || skip "no mpirun"
 	timeout 90 "$TOP_SRCDIR/tests/cluster/torus-bench" 3 50mbit --cables link-local --management-rate 20mbit \

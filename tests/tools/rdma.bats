@@ -80,3 +80,23 @@ with_run()
 it's
 a b 1M" ]
 }
+
+# judged BYTES...: of x+ of h0, its device, x- of h1, its device, and another device of h1; what checks says
+judged()
+{
+	printf 'h0 x+ 100 02:00 h1 x- 101 02:01\nh1 x+ 102 02:02 h2 x- 103 02:03\nh0 eth0 104 02:04 switch p0 105 02:05\n' >cables
+	printf '%s\n' "h0 x+ sent $1 received 0" "h0 h0_x+ sent $2 received 0" "h1 x- sent 0 received $3" \
+		"h1 h1_x- sent 0 received $4" "h1 h1_x+ sent 0 received $5" >rma.4
+	sed '/^"check_$1"$/d; s|/tmp/cables|cables|' "$rdma/checks" >functions
+	run sh -c '. ./functions; judge ./rma.4' functions
+}
+
+@test "the counters of a job show RDMA, on the devices of one cable" {
+	judged 1200000 1000000 1200000 1000000 0
+	[ "$status,$output" = "0,ok rma.4: 1000000 bytes by RDMA, 200000 by TCP over cables" ]
+	judged 1200000 0 1200000 0 0
+	[ "$status,$output" = "1,not ok rma.4: 0 bytes by RDMA, 1200000 by TCP over cables; too much by TCP" ]
+	judged 1200000 1000000 1200000 0 1000000
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"; h1 x+ received 1000000 bytes by RDMA, of which h2 x- sent 0"* ]]
+}
