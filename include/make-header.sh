@@ -43,7 +43,8 @@ echo '#include "inline.def"' >"$work/inlined.c"
 preprocess "$work/inlined.c" | tr '\n' ' ' | sed -e 's/ *NEXT_LINE */\n/g' |
 	sed -e 's/^ *//' -e 's/  */ /g' -e 's/\* /*/g' -e 's/ (/(/g' -e 's/ \([,;]\)/\1/g' -e 's/; }/; }/g' | grep -v '^ *$' >"$work/inlined"
 
-sed -e "s/@VERSION@/$version/" \
+number=$(echo "$version" | ${AWK:-awk} -F . '{ print 10000 * $1 + 100 * $2 + $3 }')
+sed -e "s/@VERSION@/$version/" -e "s/@VERSION_NUMBER@/$number/" \
 	-e "/^@PROTOTYPES@\$/{r $work/both
 d
 }" -e "/^@PROTOTYPES_COMPLEX@\$/{r $work/complex

@@ -2,6 +2,7 @@
 #ifndef SHMEM_API_H
 #define SHMEM_API_H
 
+#define SHMEMX_ANY_LIBRARY /* this is the library */
 #include <pshmem.h>
 
 #include <limits.h>

@@ -32,6 +32,10 @@ static struct {
 	int exit_status;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Programs that shmem.h of torushmem was compiled into read this before they start the library. */
+extern const int shmemx_this_header_needs_libtorushmem;
+API const int shmemx_this_header_needs_libtorushmem = TORUSHMEM_VERSION;
+
 /* Only handlers that run before the libraries stop receive the exit status. */
 static void note_exit_status(int status, void *unused)
 {

@@ -268,7 +268,7 @@ END_OF_FILE
 	for level in -O0 -O2; do
 		"$OSHCXX" -std=c++11 $level -c putter.cc
 		[ "$(nm -u putter.o | awk '{ print $2 }' | grep _ | grep -v '^_GLOBAL' | sort | paste -sd ' ' -)" = \
-			"shmem_barrier_all shmem_ctx_long_put shmem_finalize shmem_init shmem_long_p shmem_long_put shmem_my_pe shmem_n_pes" ]
+			"shmem_barrier_all shmem_ctx_long_put shmem_finalize shmem_init shmem_long_p shmem_long_put shmem_my_pe shmem_n_pes shmemx_this_header_needs_libtorushmem" ]
 	done
 	cat >counts.c <<'END_OF_FILE'
 #include <pshmem.h>
