@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the interface of OpenSHMEM 1.3 of fortran/legacy.def. -v want= says which part:
-#   legacy    C routines, with names as compilers make them of Fortran's: name_, name__ and NAME
-#   include   shmem.fh, for fixed and free form; -v constants= names a file with the numbers, as
-#             "name value"
+#   legacy      C routines, with names as compilers make them of Fortran's: name_, name__ and NAME
+#   include     shmem.fh, for fixed and free form; -v constants= names a file with the numbers, as
+#               "name value"
+#   interfaces  shmem_interfaces/shmem.fh, which declares every routine of OpenSHMEM 1.3
 #
-# In shmem.fh each routine is a generic name for one that takes any arguments: programs pass arrays
-# of any type, and programs that declare a function themselves remain right.
+# Programs call old routines with arrays of any type, pass them as arguments, and have variables
+# that are called my_pe: shmem.fh declares functions alone, so that their results have the right
+# kind where the program does not declare them. A declared routine is a generic name for one that
+# takes any arguments, so programs that declare a function themselves remain right.
 
 BEGIN {
 	c_result["-"] = "void"
@@ -30,6 +33,7 @@ BEGIN {
 }
 
 /^#/ || NF == 0 { next }
+$1 == "weak" { weak = 1; next }
 
 {
 	name = $1; result = $2; value_type = $3; target = $4
@@ -38,7 +42,7 @@ BEGIN {
 		argument[i] = $(i + 4)
 	if (want == "legacy")
 		print_c()
-	else
+	else if (want == "interfaces" && !weak || result != "-" && name !~ /^(my_pe|num_pes)$/)
 		print_f()
 }
 
@@ -76,8 +80,9 @@ function print_c(    parameters, call)
 		parameters = parameters (i == 1 ? "" : ", ") parameter_of(argument[i])
 		call = call (i == 1 ? "" : ", ") handed_on(argument[i])
 	}
-	printf "API %s %s_(%s)\n{\n\t%s%s(%s);\n}\nNAMES(%s, %s)\n", c_result[result], name, parameters == "" ? "void" : parameters,
-		result == "-" ? "" : "return ", target, call, name, toupper(name)
+	printf "%sAPI %s %s_(%s)\n{\n\t%s%s(%s);\n}\nNAMES(%s, %s, %s)\n", !weak ? "" : "WEAK ", c_result[result], name,
+		parameters == "" ? "void" : parameters, result == "-" ? "" : "return ", target, call, name, toupper(name),
+		!weak ? "API" : "WEAK API"
 }
 
 # --- Fortran ---

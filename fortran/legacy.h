@@ -5,10 +5,13 @@
 
 #include "fortran.h"
 
+/* Where a program may have a routine of its own by this name. */
+#define WEAK __attribute__((weak))
+
 /* Other names by which compilers may call a routine. */
-#define NAMES(lower, upper)                                                           \
-	extern __typeof__(lower##_) lower##__ __attribute__((alias(#lower "_"))) API; \
-	extern __typeof__(lower##_) upper __attribute__((alias(#lower "_"))) API;
+#define NAMES(lower, upper, attributes)                                                      \
+	extern __typeof__(lower##_) lower##__ __attribute__((alias(#lower "_"))) attributes; \
+	extern __typeof__(lower##_) upper __attribute__((alias(#lower "_"))) attributes;
 
 /* A number of elements; ends the job if it is negative. */
 int fortran_legacy_count(const int *count, const char *argument, const char *routine);

@@ -10,7 +10,8 @@ EXTRA_DIST += $(fortran_tables)
 fortran_sources = $(fortran_tables) include/prototypes.def include/types.def include/generics.def include/shmem.h.in \
 	include/shmemx.h
 MAKE_FORTRAN = CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/fortran/make-fortran.sh
-made_of_tables = fortran/shmem.f90 fortran/shmemx.f90 fortran/typed.c fortran/legacy_calls.c include/shmem.fh
+made_of_tables = fortran/shmem.f90 fortran/shmemx.f90 fortran/typed.c fortran/legacy_calls.c include/shmem.fh \
+	include/shmem_interfaces/shmem.fh
 CLEANFILES += $(made_of_tables) include/shmem.mod include/shmemx.mod
 
 fortran/shmem.f90: $(fortran_sources)
@@ -28,10 +29,13 @@ fortran/legacy_calls.c: $(fortran_sources)
 include/shmem.fh: $(fortran_sources)
 	@$(MKDIR_P) include
 	$(AM_V_GEN)$(MAKE_FORTRAN) include "$(VERSION)" >$@.new && mv $@.new $@
+include/shmem_interfaces/shmem.fh: $(fortran_sources)
+	@$(MKDIR_P) include/shmem_interfaces
+	$(AM_V_GEN)$(MAKE_FORTRAN) interfaces "$(VERSION)" >$@.new && mv $@.new $@
 
 if WITH_FORTRAN
 lib_LTLIBRARIES += libtorushmem_fortran.la
-BUILT_SOURCES += include/shmem.fh
+BUILT_SOURCES += include/shmem.fh include/shmem_interfaces/shmem.fh
 libtorushmem_fortran_la_SOURCES = \
 	fortran/fortran_allocate.c \
 	fortran/bodies.h \
@@ -64,6 +68,10 @@ libtorushmem_fortran_la_LIBADD = libtorushmem.la
 
 # The module of this compiler, and its source for others.
 mppinclude_HEADERS += include/mpp/shmem.fh
+interfacesdir = $(includedir)/shmem_interfaces
+nodist_interfaces_HEADERS = include/shmem_interfaces/shmem.fh
+interfacesmppdir = $(interfacesdir)/mpp
+interfacesmpp_HEADERS = include/mpp/shmem.fh
 nodist_include_HEADERS += fortran/shmem.f90 fortran/shmemx.f90 include/shmem.fh
 modules = include/shmem.mod include/shmemx.mod
 $(modules): libtorushmem_fortran.la
@@ -102,6 +110,7 @@ EXTRA_DIST += \
 	tests/fortran/cases.awk \
 	tests/fortran/copies.c \
 	tests/fortran/copies.f90 \
+	tests/fortran/old_cray.f90 \
 	tests/fortran/old_fixed.f \
 	tests/fortran/old_forms.f \
 	tests/fortran/old_free.f90 \

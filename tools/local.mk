@@ -23,7 +23,7 @@ FILL_VALUES = \
 	PREFIX_INCLUDEDIR="`$(BELOW_PREFIX) '$(includedir)'`" \
 	OSHCC="`echo oshcc | sed '$(transform)'`" OSHCXX="`echo oshcxx | sed '$(transform)'`" OSHRUN="`echo oshrun | sed '$(transform)'`" \
 	OSHFORT="`echo oshfort | sed '$(transform)'`" \
-	CC='$(CC)' CXX='$(CXX)' FC='$(FC)' WRAPPER_RPATH='$(WRAPPER_RPATH)' \
+	CC='$(CC)' CXX='$(CXX)' FC='$(FC)' FORTRAN_MISMATCH='$(FORTRAN_MISMATCH)' WRAPPER_RPATH='$(WRAPPER_RPATH)' \
 	PRIVATE_LIBS='$(TORUSHMEM_PRIVATE_LIBS)'
 
 oshcc: tools/oshcc.in tools/fill.sh Makefile

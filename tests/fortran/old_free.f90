@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A program of OpenSHMEM 1.3 in free form: implicit none, functions that it does not declare, SAVE data, real*16.
+! A program of OpenSHMEM 1.3 in free form: implicit none, functions that it declares or not, SAVE data, real*16.
 program old_free
   implicit none
   include 'shmem.fh'
@@ -10,6 +10,7 @@ program old_free
   real(kind=16), save :: q(2), r(2), qwork(2)
   character(len=20) :: name
   integer :: me, npes, i, expect, major, minor
+  integer, external :: my_pe, num_pes
 
   call shmem_init()
   me = shmem_my_pe()

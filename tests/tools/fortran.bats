@@ -55,26 +55,68 @@ stops()
 	[ "$status" -ne 0 ] && [[ "$output" == *"$1"* ]]
 }
 
-@test "a program in fixed form of OpenSHMEM 1.3 runs on every path" {
-	"$OSHFORT" -Wall -Werror -fcray-pointer "$SOURCES/old_fixed.f" -o old
+# old_program FILE OPTION...: it compiles without the interfaces of shmem.fh, and with them without
+# a warning, and runs on every path
+old_program()
+{
+	"$OSHFORT" "${@:2}" -w "$SOURCES/$1" -o old
+	"$OSHRUN" -n 2 ./old
+	"$OSHFORT" --interfaces -Wall -Werror "${@:2}" "$SOURCES/$1" -o old
 	on_paths ./old
+}
+
+@test "a program in fixed form of OpenSHMEM 1.3 runs on every path" {
+	old_program old_fixed.f -fcray-pointer
 }
 
 @test "a program in free form of OpenSHMEM 1.3 runs on every path" {
-	"$OSHFORT" -Wall -Werror -std=f2018 "$SOURCES/old_free.f90" -o old
-	on_paths ./old
+	old_program old_free.f90 -std=f2018
 }
 
 @test "forms of old benchmarks and test suites run on every path" {
-	"$OSHFORT" -Wall -Werror -fcray-pointer "$SOURCES/old_forms.f" -o old
+	old_program old_forms.f -fcray-pointer
+}
+
+@test "a program with variables called my_pe and num_pes, and routines of the library as arguments, runs on every path" {
+	"$OSHFORT" "$SOURCES/old_cray.f90" -o old
 	on_paths ./old
+	# The interfaces are for programs that have neither.
+	run "$OSHFORT" --interfaces "$SOURCES/old_cray.f90" -o old
+	[ "$status" -ne 0 ] && [[ "$output" == *"is not a variable"*"is not allowed as an actual argument"* ]]
+}
+
+@test "oshfort --interfaces finds a call with too few arguments, or the include file by its folder does" {
+	printf '%s\n' "include 'shmem.fh'" 'integer x(4)' 'call shmem_put4(x, x, 4)' end >few.f90
+	"$OSHFORT" -c few.f90
+	run "$OSHFORT" --interfaces -c few.f90
+	[ "$status" -ne 0 ] && [[ "$output" == *"no specific subroutine for the generic"* ]]
+	sed -i s,shmem.fh,shmem_interfaces/shmem.fh, few.f90
+	run "$OSHFORT" -c few.f90
+	[ "$status" -ne 0 ] && [[ "$output" == *"no specific subroutine for the generic"* ]]
+}
+
+@test "a program's own mpp/shmem.fh, found by its -I, comes before the library's" {
+	mkdir -p own/mpp
+	printf '%s\n' '      integer shmem_my_pe, own_number' '      parameter (own_number = 42)' >own/mpp/shmem.fh
+	printf '%s\n' 'program t' 'implicit none' "include 'mpp/shmem.fh'" 'call start_pes(0)' \
+		'if (shmem_my_pe() == 0) print *, own_number' 'call shmem_finalize' end >t.f90
+	"$OSHFORT" -I own t.f90 -o t
+	run "$OSHRUN" -n 2 ./t
+	[ "$status" -eq 0 ] && [[ "$output" == *42* ]]
+}
+
+@test "a program's own routine by a name that only Cray had takes its place, shared and archive" {
+	printf '%s\n' 'subroutine shmem_put(a)' 'integer a' 'a = 7' end 'program t' "include 'shmem.fh'" 'integer a' \
+		'call shmem_init' 'call shmem_put(a)' 'if (a /= 7) error stop' 'call shmem_finalize' end >t.f90
+	"$OSHFORT" t.f90 -o t && "$OSHRUN" -n 1 ./t
+	[ ! -e "$TOP_BUILDDIR/.libs/libtorushmem_fortran.a" ] || { "$OSHFORT" -static-libtorushmem t.f90 -o t && "$OSHRUN" -n 1 ./t; }
 }
 
 @test "routines of OpenSHMEM 1.3 have the names that compilers make of them" {
 	names=$(nm -D --defined-only "$TOP_BUILDDIR/.libs/libtorushmem_fortran.so" | sed 's/.* //')
 	while read -r name _; do
 		case $name in
-		'' | '#') continue ;;
+		'' | '#' | weak) continue ;;
 		esac
 		for form in "${name}_" "${name}__" "${name^^}"; do
 			grep -qx "$form" <<<"$names" || { echo "$form is missing" && false; }

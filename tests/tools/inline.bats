@@ -260,7 +260,7 @@ END
 	run "$OSHCC" --showme:compile
 	[[ "$output" != *INLINE* ]]
 	run "$OSHCXX" --inline -show x.cc
-	[[ "$output" == *" -DSHMEMX_INLINE x.cc "* ]]
+	[[ "$output" == *" x.cc "*" -DSHMEMX_INLINE "* ]]
 	[[ "$output" != *--inline* ]]
 	run "$OSHCC" --help
 	[[ "$output" == *"--inline "*"tools that replace routines of OpenSHMEM do not see them"* ]]

@@ -92,7 +92,7 @@ lacks()
 	[ "$status" -eq 0 ]
 	whole=$output
 	# A path with blanks comes in quotes.
-	[[ "$whole" == *-I*" hello.c -o hello "*-L*" -ltorushmem"* ]]
+	[[ "$whole" == *" hello.c -o hello "*-I*-L*" -ltorushmem"* ]]
 	for option in -showme --showme --show; do
 		run "$OSHCC" "$option" hello.c -o hello
 		[ "$status" -eq 0 ]
