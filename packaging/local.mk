@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	debian/clean \
 	debian/control \
 	debian/copyright \
+	debian/libtorushmem-compat-dev.install \
 	debian/libtorushmem-dev.install \
 	debian/libtorushmem-dev.postinst \
 	debian/libtorushmem-dev.prerm \
@@ -20,6 +21,7 @@ EXTRA_DIST += \
 	debian/source/lintian-overrides \
 	debian/tests/beside-openmpi \
 	debian/tests/cmake \
+	debian/tests/compat \
 	debian/tests/control \
 	debian/tests/cxx \
 	debian/tests/fortran \

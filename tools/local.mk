@@ -85,7 +85,7 @@ cmakedir = $(libdir)/cmake/OpenSHMEM
 cmake_DATA = tools/pkg/OpenSHMEMConfig.cmake tools/pkg/OpenSHMEMConfigVersion.cmake
 aclocaldir = $(datadir)/aclocal
 dist_aclocal_DATA = tools/pkg/ax_openshmem.m4
-CLEANFILES += $(pkgconfig_DATA) $(cmake_DATA)
+CLEANFILES += $(pkgconfig_DATA) $(cmake_DATA) tools/pkg/compat.pc
 EXTRA_DIST += \
 	tools/pkg/torushmem.pc.in \
 	tools/pkg/torushmem-fortran.pc.in \
@@ -93,11 +93,12 @@ EXTRA_DIST += \
 	tools/pkg/OpenSHMEMConfig.cmake.in \
 	tools/pkg/OpenSHMEMConfigVersion.cmake.in
 
-$(pkgconfig_DATA) $(cmake_DATA): tools/fill.sh Makefile
+$(pkgconfig_DATA) $(cmake_DATA) tools/pkg/compat.pc: tools/fill.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(FILL) $(top_srcdir)/$@.in $(FILL_VALUES) >$@.tmp && mv $@.tmp $@
 tools/pkg/torushmem.pc: tools/pkg/torushmem.pc.in tools/below-prefix.sh
 tools/pkg/torushmem-fortran.pc: tools/pkg/torushmem-fortran.pc.in tools/below-prefix.sh
 tools/pkg/openshmem.pc: tools/pkg/openshmem.pc.in
+tools/pkg/compat.pc: tools/pkg/compat.pc.in
 tools/pkg/OpenSHMEMConfig.cmake: tools/pkg/OpenSHMEMConfig.cmake.in
 tools/pkg/OpenSHMEMConfigVersion.cmake: tools/pkg/OpenSHMEMConfigVersion.cmake.in
 
@@ -106,10 +107,10 @@ tools/pkg/OpenSHMEMConfigVersion.cmake: tools/pkg/OpenSHMEMConfigVersion.cmake.i
 # Each part of the tree adds its own; automake knows one hook of a kind.
 INSTALL_EXEC_HOOKS = install-tool-links
 INSTALL_DATA_HOOKS =
-if COMPAT_NAMES
-INSTALL_EXEC_HOOKS += install-compat-names
+if COMPAT_ROOT
+INSTALL_EXEC_HOOKS += install-compat-root
 endif
-UNINSTALL_HOOKS = uninstall-tool-links uninstall-compat-names
+UNINSTALL_HOOKS = uninstall-tool-links uninstall-compat-root
 install-exec-hook: $(INSTALL_EXEC_HOOKS)
 install-data-hook: $(INSTALL_DATA_HOOKS)
 uninstall-hook: $(UNINSTALL_HOOKS)
@@ -124,23 +125,31 @@ install-tool-links:
 uninstall-tool-links:
 	$(LINKS) remove "$(DESTDIR)$(bindir)" '$(transform)' '' $(TOOL_LINKS)
 
-# In a folder of their own: Open MPI has a liboshmem, too, and must not be hidden by
-# ours where it is found now.
+# The root that other programs look for: docs/guide/13-porting.md. In a folder of its own: Open MPI
+# has a liboshmem, too, and must not be hidden by ours where it is found now.
 compatdir = $(libdir)/torushmem-compat
-install-compat-names:
-	$(MKDIR_P) "$(DESTDIR)$(compatdir)"
-	for end in so a; do \
-		test -e "$(DESTDIR)$(libdir)/libtorushmem.$$end" || continue; \
-		for name in libsma liboshmem; do \
-			(cd "$(DESTDIR)$(compatdir)" && rm -f $$name.$$end && $(LN_S) ../libtorushmem.$$end $$name.$$end) || exit 1; \
-		done; \
+COMPAT_COMMANDS = oshcc:oshcc oshcc:oshcxx oshcc:oshc++ oshcc:oshCC oshcc:shmemcc oshcc:shmemcxx oshcc:shmemc++ \
+	$(FORTRAN_LINKS) oshrun:oshrun oshrun:shmemrun oshinfo:oshinfo oshinfo:oshmem_info oshinfo:osh_info
+if WITH_FORTRAN
+COMPAT_COMMANDS += oshcc:shmemfort
+endif
+COMPAT_PACKAGES = oshmem sandia-openshmem sma
+noinst_DATA += tools/pkg/compat.pc
+EXTRA_DIST += tools/compat-root.sh tools/pkg/compat.pc.in
+
+install-compat-root: tools/pkg/compat.pc
+	DESTDIR='$(DESTDIR)' $(SHELL) $(top_srcdir)/tools/compat-root.sh '$(compatdir)' '$(bindir)' '$(libdir)' \
+		'$(includedir)' '$(transform)' '$(COMPAT_COMMANDS)' \
+		'$(include_HEADERS) $(nodist_include_HEADERS)' '$(mppinclude_HEADERS)'
+	$(MKDIR_P) "$(DESTDIR)$(compatdir)/lib/pkgconfig"
+	for name in $(COMPAT_PACKAGES); do \
+		$(INSTALL_DATA) tools/pkg/compat.pc "$(DESTDIR)$(compatdir)/lib/pkgconfig/$$name.pc" || exit 1; \
 	done
 
-uninstall-compat-names:
-	for name in libsma liboshmem; do rm -f "$(DESTDIR)$(compatdir)/$$name.so" "$(DESTDIR)$(compatdir)/$$name.a"; done
-	rmdir "$(DESTDIR)$(compatdir)" 2>/dev/null || :
+uninstall-compat-root:
+	rm -rf "$(DESTDIR)$(compatdir)"
 
-.PHONY: install-tool-links uninstall-tool-links install-compat-names uninstall-compat-names
+.PHONY: install-tool-links uninstall-tool-links install-compat-root uninstall-compat-root
 
 # --- Tests ---
 

@@ -512,21 +512,235 @@ END
 	[ "$output" = "" ]
 }
 
-@test "the names libsma and liboshmem lie in a folder of their own, and link" {
-	[ ! -e "$MOVED/$lib/libsma.so" ] && [ ! -e "$MOVED/$lib/liboshmem.so" ]
-	if [ ! -d "$MOVED/$lib/torushmem-compat" ]; then
-		run oshcc --showme:compat
-		[ "$status" -eq 1 ]
-		[ "${#lines[@]}" -eq 1 ]
-		[[ "$output" == *"--enable-compat-names"* ]]
-	fi
-	make -s -C "$TOP_BUILDDIR" install-compat-names DESTDIR="$STAGE"
-	cp -a "$STAGE$libdir/torushmem-compat" "$MOVED/$lib/"
-	for name in sma oshmem; do
-		flags=$(oshcc --showme:compat)
-		eval "cc $(oshcc --showme:compile) ring.c -o ring ${flags%-lsma} -l$name"
-		runs_as_ring ./ring
+# --- The root that other programs look for: the table of docs/guide/13-porting.md ---
+
+# plain_root: a copy of the tree without a blank in its name, for pkg-config and make. Its root is
+# ROOT.
+plain_root()
+{
+	plain="$BATS_FILE_TMPDIR/plain root"
+	plain=${plain// /-}
+	[ -d "$plain" ] || cp -a "$MOVED" "$plain"
+	ROOT=$("$plain/bin/oshcc" --compat-root)
+	PATH="$ROOT/bin:$PATH"
+}
+
+# Another OpenSHMEM, of Debian's packages, which all of these tests are beside where it is
+# installed.
+openmpi()
+{
+	for OTHER in /usr/lib/*/openmpi/lib /usr/lib64/openmpi/lib; do
+		[ ! -e "$OTHER/liboshmem.so" ] || return 0
 	done
-	make -s -C "$TOP_BUILDDIR" uninstall-compat-names DESTDIR="$STAGE"
-	[ ! -e "$STAGE$libdir/torushmem-compat" ]
+	skip "no Open MPI with OpenSHMEM"
+}
+
+@test "the root holds headers, libraries and programs together, and nothing of it is outside" {
+	[ ! -e "$MOVED/$lib/libsma.so" ] && [ ! -e "$MOVED/$lib/liboshmem.so" ] && [ ! -e "$MOVED/$lib/pkgconfig/oshmem.pc" ]
+	ROOT=$(oshcc --compat-root)
+	[ "$ROOT" = "$MOVED/$lib/torushmem-compat" ]
+	for file in include/shmem.h include/shmemx.h include/mpp/shmem.h include/mpp/shmemx.h lib/libsma.so lib/liboshmem.so \
+		lib64/libsma.so lib/libopenshmem.so bin/oshcc bin/oshc++ bin/oshrun bin/shmemcc lib/pkgconfig/sandia-openshmem.pc; do
+		[ -e "$ROOT/$file" ] || { echo "$file is missing" && return 1; }
+	done
+	run find "$ROOT" -xtype l
+	[ "$output" = "" ]
+	run find "$ROOT" -type l -lname '/*'
+	[ "$output" = "" ]
+	"$ROOT/bin/oshcc" ring.c -o ring
+	oshrun() { "$ROOT/bin/oshrun" "$@"; }
+	runs_as_ring ./ring
+	run "$TOP_BUILDDIR/oshcc" --compat-root
+	[ "$status" -eq 1 ] && [ "${#lines[@]}" -eq 1 ] && [[ "$output" == *"libtorushmem-compat-dev"* ]]
+}
+
+@test "shmem.h and another OpenSHMEM's library do not link, and the missing name says why" {
+	openmpi
+	sed 's/shmem_init()/shmem_init_thread(SHMEM_THREAD_SINGLE, \&n)/' ring.c >threads.c
+	sed 's/shmem_init()/start_pes(0)/' ring.c >old.c
+	for source in ring.c ring.cc threads.c old.c; do
+		for option in -O0 -O2; do
+			language=${source##*.} && language=${language/cc/c++}
+			run cc $option -x $language "$source" -x none -I"$MOVED/include" -L"$OTHER" -loshmem -o ring
+			[ "$status" -ne 0 ]
+			[[ "$output" == *"undefined reference to "?"shmemx_this_header_needs_libtorushmem"* ]]
+		done
+	done
+	# A tool that defines the routine says so, and one that takes its address has the library's.
+	cat >tool.c <<'END'
+#define SHMEMX_ANY_LIBRARY
+#include <pshmem.h>
+int calls;
+void shmem_init(void)
+{
+	calls++;
+	pshmem_init();
+}
+END
+	sed 's/shmem_init()/start()/; s/^int main/extern int calls;\nvoid (*start)(void) = shmem_init;\n&/; s/return box/return calls == 1 \&\& box/' ring.c >address.c
+	oshcc -Wall -Wextra -Werror tool.c address.c -o address
+	runs_as_ring ./address
+}
+
+@test "the number of the version is in the header" {
+	printf '#include <shmem.h>\n#if TORUSHMEM_VERSION < 200\n#error\n#endif\nTORUSHMEM_VERSION\n' >number.c
+	number=$(cc -E -P -I"$MOVED/include" number.c | tail -n 1)
+	[ "$(oshcc --showme:version)" = "oshcc: torushmem $((number / 10000)).$((number / 100 % 100)).$((number % 100)) (language: C)" ]
+}
+
+@test "folders of the user come before the library's, as elsewhere" {
+	mkdir own
+	echo '#error of the program' >own/shmem.h
+	for compiler in oshcc oshc++; do
+		run "$compiler" -c ring.c -I own
+		[ "$status" -ne 0 ] && [[ "$output" == *"of the program"* ]]
+	done
+}
+
+# A find module in the style of those that take a root: SHMEM_ROOT, or SHMEM_DIR, HOME and their
+# like.
+find_module()
+{
+	cat >CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.18)
+project(ring LANGUAGES C)
+find_library(shmem_library NAMES $1 PATHS \${SHMEM_ROOT} $2)
+find_path(shmem_header shmem.h PATHS \${SHMEM_ROOT}/include $2)
+file(STRINGS \${shmem_header}/shmem.h major REGEX "#define SHMEM_MAJOR_VERSION [0-9]+")
+if(NOT major)
+  message(FATAL_ERROR "no version in \${shmem_header}/shmem.h")
+endif()
+add_executable(ring ring.c)
+target_include_directories(ring PRIVATE \${shmem_header})
+target_link_libraries(ring PRIVATE \${shmem_library})
+END
+	rm -rf out
+	cmake -S . -B out "${@:3}" >log 2>&1 && cmake --build out >>log 2>&1
+}
+
+@test "CMake modules that take a root find header and library there: Kokkos Remote Spaces, DTL" {
+	command -v cmake >/dev/null || skip "no cmake"
+	plain_root
+	# DTL's, and that of Kokkos Remote Spaces with packaging/patches
+	find_module 'oshmem sma' 'PATH_SUFFIXES lib lib64 NO_DEFAULT_PATH' "-DSHMEM_ROOT=$ROOT" || { cat log && return 1; }
+	runs_as_ring out/ring
+	# without: two words that CMake takes for folders, so it needs its own variable
+	find_module 'oshmem sma' 'SUFFIXES lib lib64 NO_DEFAULT_PATHS' "-DSHMEM_ROOT=$ROOT" "-DCMAKE_PREFIX_PATH=$ROOT" || { cat log && return 1; }
+	runs_as_ring out/ring
+	grep -q "$ROOT" out/CMakeCache.txt
+}
+
+@test "the prefix as a root, and CMake finds another library: the link says so" {
+	command -v cmake >/dev/null || skip "no cmake"
+	openmpi
+	plain_root
+	run find_module oshmem 'SUFFIXES lib lib64 NO_DEFAULT_PATHS' "-DSHMEM_ROOT=$plain" "-DCMAKE_LIBRARY_PATH=$OTHER" "-Dshmem_header=$plain/include"
+	[ "$status" -ne 0 ]
+	grep -q shmemx_this_header_needs_libtorushmem log
+}
+
+@test "pkg-config by the names of others: Intel SHMEM (sandia-openshmem), HPX (oshmem, and its libraries by name)" {
+	command -v pkg-config >/dev/null || skip "no pkg-config"
+	plain_root
+	export PKG_CONFIG_PATH="$ROOT/lib/pkgconfig"
+	pkg-config --exists 'sandia-openshmem >= 1.5.3'
+	for name in sandia-openshmem oshmem sma; do
+		# shellcheck disable=SC2046 # flags
+		c++ ring.cc -o ring $(pkg-config --cflags --libs "$name") -Wl,-rpath,"$ROOT/lib"
+		runs_as_ring ./ring
+		ldd ring | grep -q "$ROOT/lib/libtorushmem.so.0"
+	done
+	# Intel SHMEM loads the library when it runs.
+	cat >loads.c <<'END'
+#define SHMEMX_ANY_LIBRARY
+#include <dlfcn.h>
+#include <shmemx.h>
+#include <stdio.h>
+int main(void)
+{
+	void *library = dlopen("libsma.so", RTLD_NOW | RTLD_GLOBAL);
+	void (*preinit)(void), (*postinit)(void), (*finalize)(void);
+	int (*me)(void);
+
+	if (!library) {
+		puts(dlerror());
+		return 1;
+	}
+	*(void **)&preinit = dlsym(library, "shmemx_heap_preinit");
+	*(void **)&postinit = dlsym(library, "shmemx_heap_postinit");
+	*(void **)&finalize = dlsym(library, "shmem_finalize");
+	*(void **)&me = dlsym(library, "shmem_my_pe");
+	preinit();
+	postinit();
+	printf("PE %d\n", me());
+	finalize();
+	return 0;
+}
+END
+	cc loads.c -I"$ROOT/include" -o loads -ldl
+	[ "$(LD_LIBRARY_PATH="$ROOT/lib" oshrun -n 2 ./loads | sort)" = "PE 0
+PE 1" ]
+}
+
+@test "makefiles with a root: HClib, NVSHMEM's bootstrap, PRK, Cray's -lsma; configure scripts: Neko, Conveyors" {
+	plain_root
+	cat >Makefile <<'END'
+all: one two three four five
+one: ring.c
+	$(OPENSHMEM_INSTALL)/bin/oshcc -std=gnu11 $^ -I$(OPENSHMEM_INSTALL)/include -L$(OPENSHMEM_INSTALL)/lib -o $@
+two: ring.c
+	cc $^ -I$(SHMEM_HOME)/include -L$(SHMEM_HOME)/lib -loshmem -o $@
+three: ring.c
+	cc $^ -I$(SHMEMTOP)/include -L$(SHMEMTOP)/lib -lshmem -o $@
+four: ring.c
+	cc $^ -I$(SHMEM_DIR)/include -L$(SHMEM_DIR)/lib64 -lsma -lpmi_simple -o $@
+five: ring.cc
+	$(SHMEM_DIR)/bin/shmemc++ -std=gnu++17 $^ -o $@
+END
+	make -s OPENSHMEM_INSTALL="$ROOT" SHMEM_HOME="$ROOT" SHMEMTOP="$ROOT" SHMEM_DIR="$ROOT"
+	export LD_LIBRARY_PATH="$ROOT/lib"
+	for program in one two three four five; do
+		runs_as_ring "./$program"
+	done
+	unset LD_LIBRARY_PATH
+	mkdir -p "$BATS_TEST_TMPDIR/configured"
+	cd "$BATS_TEST_TMPDIR/configured"
+	cat >configure.ac <<'END'
+AC_INIT([x], [1])
+AC_PROG_CC
+AC_ARG_WITH([openshmem], [], [CPPFLAGS="-I$withval/include $CPPFLAGS" LDFLAGS="-L$withval/lib $LDFLAGS"])
+AS_IF([test "x$with_openshmem" != x], [AC_CHECK_LIB([sma], [shmem_init], [LIBS="-lsma $LIBS"], [AC_CHECK_LIB([oshmem], [shmem_init])])])
+AC_CHECK_HEADERS([shmem.h], [], [AC_MSG_ERROR([no shmem.h])])
+AC_CHECK_FUNCS([shmem_putmem_signal shmem_signal_wait_until shmem_putmem_nbi shmemx_putmem_signal])
+AC_CONFIG_FILES([flags])
+AC_OUTPUT
+END
+	echo '@LIBS@ @DEFS@' >flags.in
+	autoconf
+	./configure --with-openshmem="$ROOT" >log
+	grep -q -- '-lsma.*-DHAVE_SHMEM_PUTMEM_SIGNAL=1 -DHAVE_SHMEM_SIGNAL_WAIT_UNTIL=1' flags
+}
+
+@test "scripts that read oshcc -show: the Rust crates" {
+	plain_root
+	# as openshmem-sys: folders and libraries out of the command, then a program of its own
+	flags=$("$ROOT/bin/oshcc" -show | tr ' ' '\n' | grep -E '^-(I|L|l)' | tr '\n' ' ')
+	[[ "$flags" == *-I*-L*-ltorushmem* ]]
+	# shellcheck disable=SC2086 # flags
+	cc ring.c -o ring $flags -Wl,-rpath,"$ROOT/lib"
+	runs_as_ring ./ring
+	# shmem4py compiles by the wrapper, as a shared library
+	"$ROOT/bin/oshcc" -shared -fPIC ring.c -o libring.so
+	ldd libring.so | grep -q libtorushmem
+}
+
+@test "without a root, oshcc --showme:compat and --compat-root say what to do" {
+	plain_root
+	mv "$ROOT" "$ROOT.away"
+	for option in --showme:compat --compat-root; do
+		run "$plain/bin/oshcc" "$option"
+		[ "$status" -eq 1 ] && [ "${#lines[@]}" -eq 1 ] && [[ "$output" == *"--disable-compat-root"* ]] || break
+	done
+	mv "$ROOT.away" "$ROOT"
+	[ "$status" -eq 1 ] && [ "${#lines[@]}" -eq 1 ] && [[ "$output" == *"--disable-compat-root"* ]]
 }
