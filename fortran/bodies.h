@@ -254,6 +254,67 @@
 		FINISH(status, stat)                                                                               \
 	}
 
+#define BODY_reduce_scatter_init(SYMBOL, ROUTINE, CODE)                                                    \
+	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int op, int executor,   \
+			shmemx_plan_t *plan, int *stat)                                                    \
+	{                                                                                                  \
+		size_t n = fortran_block(team, dest, source, ROUTINE);                                     \
+		int status = shmemx_reduce_scatter_init(team, dest->base_addr, source->base_addr, n, CODE, \
+							(shmemx_op_t)op, executor, plan);                  \
+		FINISH(status, stat)                                                                       \
+	}
+#define SCAN_PLAN(SYMBOL, ROUTINE, CODE, CALL)                                                                        \
+	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int executor, shmemx_plan_t *plan, \
+			int *stat)                                                                                    \
+	{                                                                                                             \
+		fortran_check_team(team, ROUTINE);                                                                    \
+		size_t n = fortran_count(dest, source, 1, ROUTINE);                                                   \
+		int status = CALL(team, dest->base_addr, source->base_addr, n, CODE, executor, plan);                 \
+		FINISH(status, stat)                                                                                  \
+	}
+#define BODY_sum_inscan_init(SYMBOL, ROUTINE, CODE) SCAN_PLAN(SYMBOL, ROUTINE, CODE, shmemx_sum_inscan_init)
+#define BODY_sum_exscan_init(SYMBOL, ROUTINE, CODE) SCAN_PLAN(SYMBOL, ROUTINE, CODE, shmemx_sum_exscan_init)
+
+/* Requests, whose routines have a type in their names: that of the code. */
+#define BODY_reduce_scatter_nb(SYMBOL, ROUTINE, CODE)                                                             \
+	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int op, shmemx_req_h *request, \
+			int *stat)                                                                                \
+	{                                                                                                         \
+		size_t n = fortran_block(team, dest, source, ROUTINE);                                            \
+		int status = shmemx_reduce_scatter_nb(team, dest->base_addr, source->base_addr, n, CODE,          \
+						      (shmemx_op_t)op, request);                                  \
+		FINISH(status, stat)                                                                              \
+	}
+#define NAMED_SHMEMX_FLOAT float
+#define NAMED_SHMEMX_DOUBLE double
+#define NAMED_SHMEMX_LONGDOUBLE longdouble
+#define NAMED_SHMEMX_INT8 int8
+#define NAMED_SHMEMX_INT16 int16
+#define NAMED_SHMEMX_INT32 int32
+#define NAMED_SHMEMX_INT64 int64
+#define NAMED_SHMEMX_COMPLEXF complexf
+#define NAMED_SHMEMX_COMPLEXD complexd
+#define CALL_OF(TYPE, REST) shmemx_##TYPE##REST
+#define CALL_OF_TYPE(TYPE, REST) CALL_OF(TYPE, REST)
+#define REQUEST(SYMBOL, ROUTINE, CODE, REST)                                                                         \
+	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, shmemx_req_h *request, int *stat) \
+	{                                                                                                            \
+		fortran_check_team(team, ROUTINE);                                                                   \
+		size_t n = fortran_count(dest, source, 1, ROUTINE);                                                  \
+		int status = CALL_OF_TYPE(NAMED_##CODE, REST)(team, dest->base_addr, source->base_addr, n, request); \
+		FINISH(status, stat)                                                                                 \
+	}
+#define BODY_and_reduce_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _and_reduce_nb)
+#define BODY_or_reduce_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _or_reduce_nb)
+#define BODY_xor_reduce_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _xor_reduce_nb)
+#define BODY_min_reduce_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _min_reduce_nb)
+#define BODY_max_reduce_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _max_reduce_nb)
+#define BODY_sum_reduce_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _sum_reduce_nb)
+#define BODY_prod_reduce_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _prod_reduce_nb)
+#define BODY_avg_reduce_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _avg_reduce_nb)
+#define BODY_sum_inscan_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _sum_inscan_nb)
+#define BODY_sum_exscan_nb(SYMBOL, ROUTINE, CODE) REQUEST(SYMBOL, ROUTINE, CODE, _sum_exscan_nb)
+
 /* Averages: CODE is that of a type of which there are some. */
 #define AVERAGE_SHMEMX_FLOAT shmemx_float_avg_reduce
 #define AVERAGE_SHMEMX_DOUBLE shmemx_double_avg_reduce

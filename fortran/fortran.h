@@ -110,6 +110,11 @@ void fortran_iget(shmem_ctx_t ctx, const array *dest, const array *source, const
  */
 size_t fortran_count(const array *dest, const array *source, size_t times, const char *routine);
 /*
+ * Counts or displacements of an array's elements, one for each PE of the team, in bytes; NULL for
+ * an argument that is not present. The caller frees them.
+ */
+size_t *fortran_in_bytes(const size_t *elements, shmem_team_t team, const array *of, const char *routine);
+/*
  * Ends the job if the team is invalid. Comes before checks of sizes, which mean nothing without a
  * team.
  */
@@ -123,6 +128,9 @@ size_t fortran_share(shmem_team_t team, const array *dest, const array *source, 
 size_t fortran_block(shmem_team_t team, const array *dest, const array *source, const char *routine);
 
 /* Strides and nelems are in elements. */
+/* The number of elements for each PE. Ends the job if it is negative, or an array has no room. */
+size_t fortran_check_strided(shmem_team_t team, const array *dest, const array *source,
+			     const struct fortran_blocks *blocks, const char *routine);
 int fortran_alltoalls(shmem_team_t team, const array *dest, const array *source, const struct fortran_blocks *blocks,
 		      const char *routine);
 

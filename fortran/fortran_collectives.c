@@ -13,17 +13,25 @@ static void check_room(const array *a, size_t blocks, int stride, const char *ar
 			    blocks, stride);
 }
 
-int fortran_alltoalls(shmem_team_t team, const array *dest, const array *source, const struct fortran_blocks *blocks,
-		      const char *routine)
+size_t fortran_check_strided(shmem_team_t team, const array *dest, const array *source,
+			     const struct fortran_blocks *blocks, const char *routine)
 {
 	size_t n = (size_t)blocks->count, all = n * fortran_team_size(team, routine);
-	void *to = dest->base_addr;
-	const void *from = source->base_addr;
 
 	if (blocks->count < 0)
 		fortran_die(routine, "nelems=%d is negative", blocks->count);
 	check_room(dest, all, blocks->dst, "dest", routine);
 	check_room(source, all, blocks->sst, "source", routine);
+	return n;
+}
+
+int fortran_alltoalls(shmem_team_t team, const array *dest, const array *source, const struct fortran_blocks *blocks,
+		      const char *routine)
+{
+	size_t n = fortran_check_strided(team, dest, source, blocks, routine);
+	void *to = dest->base_addr;
+	const void *from = source->base_addr;
+
 	switch (source->elem_len) {
 	case 1: return shmem_uint8_alltoalls(team, to, from, blocks->dst, blocks->sst, n);
 	case 2: return shmem_uint16_alltoalls(team, to, from, blocks->dst, blocks->sst, n);

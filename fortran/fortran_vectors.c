@@ -24,8 +24,7 @@ API void torushmemf_scatter(shmem_team_t team, const array *dest, const array *s
 					    SHMEMX_UINT8, PE_root));
 }
 
-/* NULL for an argument that is not present. The caller frees it. */
-static size_t *in_bytes(const size_t *elements, shmem_team_t team, const array *of, const char *routine)
+size_t *fortran_in_bytes(const size_t *elements, shmem_team_t team, const array *of, const char *routine)
 {
 	size_t n = fortran_team_size(team, routine), *bytes = elements ? malloc(n * sizeof *bytes) : NULL;
 
@@ -40,7 +39,8 @@ API void torushmemf_allgatherv(shmem_team_t team, const array *dest, const array
 			       const size_t *displs, int *stat)
 {
 	static const char routine[] = "shmemx_allgatherv";
-	size_t *lengths = in_bytes(counts, team, dest, routine), *places = in_bytes(displs, team, dest, routine);
+	size_t *lengths = fortran_in_bytes(counts, team, dest, routine),
+	       *places = fortran_in_bytes(displs, team, dest, routine);
 
 	fortran_contiguous(dest, "dest", routine);
 	fortran_contiguous(source, "source", routine);
@@ -55,9 +55,10 @@ API void torushmemf_alltoallv(shmem_team_t team, const array *dest, const array 
 			      int *stat)
 {
 	static const char routine[] = "shmemx_alltoallv";
-	size_t *to = in_bytes(dest_counts, team, dest, routine), *to_at = in_bytes(dest_displs, team, dest, routine);
-	size_t *from = in_bytes(source_counts, team, source, routine),
-	       *from_at = in_bytes(source_displs, team, source, routine);
+	size_t *to = fortran_in_bytes(dest_counts, team, dest, routine),
+	       *to_at = fortran_in_bytes(dest_displs, team, dest, routine);
+	size_t *from = fortran_in_bytes(source_counts, team, source, routine),
+	       *from_at = fortran_in_bytes(source_displs, team, source, routine);
 
 	fortran_contiguous(dest, "dest", routine);
 	fortran_contiguous(source, "source", routine);

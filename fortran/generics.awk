@@ -38,6 +38,7 @@ part == 2 {
 		c_name[row[1]] = row[3]
 		c_type[row[1]] = c_type_of[row[3]]
 		own_set[row[1]] = row[4]
+		code[row[1]] = "SHMEMX_" toupper(row[3])
 	}
 	next
 }
@@ -316,7 +317,7 @@ part == 4 {
 }
 
 END {
-	emit_own()
+	emit_owns()
 	if (want == "f90" && !extensions) {
 		print "\n  ! --- What the module hands on to C: default logicals, which C does not have, and pointers ---\n\n  interface"
 		printf "%s  end interface\n\ncontains\n%s", foreign_interfaces, foreign_procedures

@@ -47,6 +47,7 @@ libtorushmem_fortran_la_SOURCES = \
 	fortran/legacy.h \
 	fortran/fortran_plans.c \
 	fortran/fortran_rdma.c \
+	fortran/fortran_requests.c \
 	fortran/fortran_rma.c \
 	fortran/fortran_sections.c \
 	fortran/fortran_setup.c \

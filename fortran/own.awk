@@ -3,9 +3,9 @@
 # which says what its lines are.
 
 part == 5 && /^@/ {
-	emit_own()
+	emit_owns()
 	split(substr($0, 2), row, / +/)
-	own = row[1]
+	owns = row[1]
 	own_in = row[2]
 	own_procedures = $0
 	sub(/^[^ ]* [^ ]* */, "", own_procedures)
@@ -26,6 +26,7 @@ function for_type(text, type,    local)
 	gsub(/LOCAL/, local, text)
 	gsub(/OF/, "__" type, text)
 	gsub(/TYPE/, declaration[type], text)
+	gsub(/NAME/, own_short, text)
 	return text
 }
 
@@ -52,10 +53,21 @@ function is_other_module(name)
 	return (name ~ /^shmemx/) != (extensions + 0)
 }
 
+# For each of the names that stand together, with commas.
+function emit_owns(    i, several, names)
+{
+	several = split(owns, names, ",")
+	for (i = 1; i <= several; i++) {
+		own = names[i]
+		emit_own()
+	}
+}
+
 function emit_own(    t, type, names, short)
 {
 	short = own
 	sub(/^shmemx?_/, "", short)
+	own_short = short
 	if (own == "" || (want == "names" || want == "f90") && is_other_module(own) || want == "c" && own_in == "native")
 		return
 	if (want == "names") {
@@ -67,7 +79,7 @@ function emit_own(    t, type, names, short)
 		printf "\n  interface %s\n", own
 	for (t = 1; t <= types; t++) {
 		type = order[t]
-		if (!takes_part(type, own_in, short))
+		if (!takes_part(type, own_in, short) || is_foreign(type) && own_procedures == "")
 			continue
 		if (want == "f90" && own_procedures == "")
 			printf "%s", for_type(own_text, type)

@@ -23,7 +23,7 @@
 		prefix = stem (with_context ? "ctx_" : "")
 		for (i = 1; i <= count[set]; i++)
 			write_overload(prefix chosen[set, order[set, i]] "_" row[1], order[set, i])
-		if (set == "sum")
+		if (set == "sum" || set == "sums")
 			write_for_complex()
 	}
 	if (stem == "shmem_")
@@ -97,12 +97,15 @@ function write_overload(routine, c_type,    line, start, parameters, result)
 }
 
 # std::complex, and whatever is like it.
-function write_for_complex(    count_name)
+function write_for_complex(    passed, declared)
 {
-	count_name = arguments
-	sub(/.* /, "", count_name)
+	passed = arguments
+	sub(/^team, dest, source, /, "", passed)
+	declared = passed
+	sub(/^/, "size_t ", declared)
+	sub(/ request$/, " shmemx_req_h *request", declared)
 	print "#ifdef SHMEMX_HAS_COMPLEX"
-	print "template <typename C> SHMEMX_OVERLOAD typename shmemx_complex<C>::result " generic "(shmem_team_t team, C *dest, const C *source, size_t " count_name ") { return " generic "(team, shmemx_complex<C>::in_c(dest), shmemx_complex<C>::in_c(source), " count_name "); }"
+	print "template <typename C> SHMEMX_OVERLOAD typename shmemx_complex<C>::result " generic "(shmem_team_t team, C *dest, const C *source, " declared ") { return " generic "(team, shmemx_complex<C>::in_c(dest), shmemx_complex<C>::in_c(source), " passed "); }"
 	print "#endif"
 }
 

@@ -209,6 +209,17 @@ int shmemx_atomic_query(shmemx_type_t type, shmemx_op_t op);
  * Nonblocking collectives, see shmemx_broadcast_nb(3); shmemx_typed.h has those with a type. A test
  * returns 0 when the collective is over for this PE, and the request is then SHMEMX_REQ_INVALID.
  */
+int shmemx_reduce_scatter_nb(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
+			     shmemx_op_t op, shmemx_req_h *request);
+int shmemx_gather_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type, int PE_root,
+		     shmemx_req_h *request);
+int shmemx_scatter_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type, int PE_root,
+		      shmemx_req_h *request);
+int shmemx_allgatherv_nb(shmem_team_t team, void *dest, const void *source, const size_t *counts, const size_t *displs,
+			 shmemx_type_t type, shmemx_req_h *request);
+int shmemx_alltoallv_nb(shmem_team_t team, void *dest, const void *source, const size_t *dest_counts,
+			const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs,
+			shmemx_type_t type, shmemx_req_h *request);
 int shmemx_sync_nb(shmem_team_t team, shmemx_req_h *request);
 int shmemx_sync_all_nb(shmemx_req_h *request);
 int shmemx_barrier_all_nb(shmemx_req_h *request);
@@ -234,6 +245,23 @@ int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, siz
 			  shmemx_plan_t *plan);
 int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
 			 shmemx_plan_t *plan);
+int shmemx_alltoalls_init(shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
+			  size_t nelems, shmemx_type_t type, int executor, shmemx_plan_t *plan);
+int shmemx_reduce_scatter_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
+			       shmemx_op_t op, int executor, shmemx_plan_t *plan);
+int shmemx_sum_inscan_init(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
+			   int executor, shmemx_plan_t *plan);
+int shmemx_sum_exscan_init(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
+			   int executor, shmemx_plan_t *plan);
+int shmemx_gather_init(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
+		       int PE_root, int executor, shmemx_plan_t *plan);
+int shmemx_scatter_init(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
+			int PE_root, int executor, shmemx_plan_t *plan);
+int shmemx_allgatherv_init(shmem_team_t team, void *dest, const void *source, const size_t *counts,
+			   const size_t *displs, shmemx_type_t type, int executor, shmemx_plan_t *plan);
+int shmemx_alltoallv_init(shmem_team_t team, void *dest, const void *source, const size_t *dest_counts,
+			  const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs,
+			  shmemx_type_t type, int executor, shmemx_plan_t *plan);
 int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int executor,
 			   shmemx_plan_t *plan);
 void shmemx_plan_start(shmemx_plan_t plan);
@@ -301,7 +329,7 @@ size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, co
 #endif
 
 /*
- * C++: plans of reductions, and collectives of blocks, take the type from the pointers. The
+ * C++: collectives of blocks, plans and nonblocking forms take the type from the pointers. The
  * fixed-width codes are those of all integers of that size and sign.
  */
 #if defined(__cplusplus) && __cplusplus >= 201103L && !defined(SHMEMX_NO_OVERLOADS)
@@ -375,6 +403,88 @@ inline int shmemx_allreduce_init(shmem_team_t team, T *dest, const T *source, si
 				 int executor, shmemx_plan_t *plan)
 {
 	return shmemx_allreduce_init(team, dest, source, nreduce, shmemx_type_code<T>::value, op, executor, plan);
+}
+template <typename T>
+inline int shmemx_reduce_scatter_init(shmem_team_t team, T *dest, const T *source, size_t nreduce, shmemx_op_t op,
+				      int executor, shmemx_plan_t *plan)
+{
+	return shmemx_reduce_scatter_init(team, dest, source, nreduce, shmemx_type_code<T>::value, op, executor, plan);
+}
+template <typename T>
+inline int shmemx_gather_init(shmem_team_t team, T *dest, const T *source, size_t nelems, int PE_root, int executor,
+			      shmemx_plan_t *plan)
+{
+	return shmemx_gather_init(team, dest, source, nelems, shmemx_type_code<T>::value, PE_root, executor, plan);
+}
+template <typename T>
+inline int shmemx_scatter_init(shmem_team_t team, T *dest, const T *source, size_t nelems, int PE_root, int executor,
+			       shmemx_plan_t *plan)
+{
+	return shmemx_scatter_init(team, dest, source, nelems, shmemx_type_code<T>::value, PE_root, executor, plan);
+}
+template <typename T>
+inline int shmemx_allgatherv_init(shmem_team_t team, T *dest, const T *source, const size_t *counts,
+				  const size_t *displs, int executor, shmemx_plan_t *plan)
+{
+	return shmemx_allgatherv_init(team, dest, source, counts, displs, shmemx_type_code<T>::value, executor, plan);
+}
+template <typename T>
+inline int shmemx_alltoallv_init(shmem_team_t team, T *dest, const T *source, const size_t *dest_counts,
+				 const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs,
+				 int executor, shmemx_plan_t *plan)
+{
+	return shmemx_alltoallv_init(team, dest, source, dest_counts, dest_displs, source_counts, source_displs,
+				     shmemx_type_code<T>::value, executor, plan);
+}
+template <typename T>
+inline int shmemx_reduce_scatter_nb(shmem_team_t team, T *dest, const T *source, size_t nreduce, shmemx_op_t op,
+				    shmemx_req_h *request)
+{
+	return shmemx_reduce_scatter_nb(team, dest, source, nreduce, shmemx_type_code<T>::value, op, request);
+}
+template <typename T>
+inline int shmemx_gather_nb(shmem_team_t team, T *dest, const T *source, size_t nelems, int PE_root,
+			    shmemx_req_h *request)
+{
+	return shmemx_gather_nb(team, dest, source, nelems, shmemx_type_code<T>::value, PE_root, request);
+}
+template <typename T>
+inline int shmemx_scatter_nb(shmem_team_t team, T *dest, const T *source, size_t nelems, int PE_root,
+			     shmemx_req_h *request)
+{
+	return shmemx_scatter_nb(team, dest, source, nelems, shmemx_type_code<T>::value, PE_root, request);
+}
+template <typename T>
+inline int shmemx_allgatherv_nb(shmem_team_t team, T *dest, const T *source, const size_t *counts, const size_t *displs,
+				shmemx_req_h *request)
+{
+	return shmemx_allgatherv_nb(team, dest, source, counts, displs, shmemx_type_code<T>::value, request);
+}
+template <typename T>
+inline int shmemx_alltoallv_nb(shmem_team_t team, T *dest, const T *source, const size_t *dest_counts,
+			       const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs,
+			       shmemx_req_h *request)
+{
+	return shmemx_alltoallv_nb(team, dest, source, dest_counts, dest_displs, source_counts, source_displs,
+				   shmemx_type_code<T>::value, request);
+}
+template <typename T>
+inline int shmemx_sum_inscan_init(shmem_team_t team, T *dest, const T *source, size_t nelems, int executor,
+				  shmemx_plan_t *plan)
+{
+	return shmemx_sum_inscan_init(team, dest, source, nelems, shmemx_type_code<T>::value, executor, plan);
+}
+template <typename T>
+inline int shmemx_sum_exscan_init(shmem_team_t team, T *dest, const T *source, size_t nelems, int executor,
+				  shmemx_plan_t *plan)
+{
+	return shmemx_sum_exscan_init(team, dest, source, nelems, shmemx_type_code<T>::value, executor, plan);
+}
+template <typename T>
+inline int shmemx_alltoalls_init(shmem_team_t team, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst,
+				 size_t nelems, int executor, shmemx_plan_t *plan)
+{
+	return shmemx_alltoalls_init(team, dest, source, dst, sst, nelems, shmemx_type_code<T>::value, executor, plan);
 }
 #endif
 

@@ -64,7 +64,7 @@ struct shmemx_team {
 	struct cable_watch watch; /* see torus_faults.c */
 	/* Number of collectives begun, the same on all members; see collectives.h. */
 	uint64_t broadcasts, gathers, alltoalls, pieces, torus_collectives, exchanges, active_calls, plans, requests,
-		syncs;
+		syncs, moves;
 	struct shmemx_team *next; /* in the list of teams that the user made */
 };
 

@@ -11,6 +11,20 @@
 	}
 FOR_AVG_TYPES(DIVIDE)
 
+#define STEP(NAME, TYPE)                                                                       \
+	static void divide_step_##NAME(void *out, const void *low, const void *high, size_t n) \
+	{                                                                                      \
+		divide_##NAME(out, low, n, *(const int *)high);                                \
+	}
+FOR_AVG_TYPES(STEP)
+
+narrow_step *numbers_divider(shmemx_type_t type)
+{
+	if (type == SHMEMX_LONGDOUBLE)
+		return divide_step_longdouble;
+	return type == SHMEMX_DOUBLE ? divide_step_double : divide_step_float;
+}
+
 const struct narrow *narrow_of_type(shmemx_type_t type)
 {
 	return type == SHMEMX_HALF ? &narrow_half : type == SHMEMX_BFLOAT16 ? &narrow_bfloat16 : NULL;

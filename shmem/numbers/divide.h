@@ -17,5 +17,10 @@ const struct narrow *narrow_of_type(shmemx_type_t type);
 
 /* dest[i] = source[i] / divisor. dest may be source. */
 void numbers_divide(struct numbers numbers, void *dest, const void *source, int divisor);
+/*
+ * The same as a step of a plan, whose third argument is the divisor, an int. Types of 16 bits have
+ * none.
+ */
+narrow_step *numbers_divider(shmemx_type_t type);
 
 #endif

@@ -94,28 +94,57 @@ static inline uint16_t round_bfloat16(float value)
 
 /* --- The same for arrays, and the operations --- */
 
-#define CONVERT(NAME, TYPE)                                                                 \
-	static void NAME##s_to_floats(float *to, const void *from, size_t count)            \
-	{                                                                                   \
-		const uint16_t *numbers = from;                                             \
-		for (size_t i = 0; i < count; i++)                                          \
-			to[i] = widen_##NAME(numbers[i]);                                   \
-	}                                                                                   \
-	static void NAME##s_of_floats(void *to, const float *from, size_t count)            \
-	{                                                                                   \
-		uint16_t *numbers = to;                                                     \
-		for (size_t i = 0; i < count; i++)                                          \
-			numbers[i] = round_##NAME(from[i]);                                 \
-	}                                                                                   \
-	const struct narrow narrow_##NAME = {NAME##s_to_floats, NAME##s_of_floats};         \
-	API void shmemx_##NAME##_from_float(TYPE *dest, const float *source, size_t nelems) \
-	{                                                                                   \
-		NAME##s_of_floats(dest, source, nelems);                                    \
-	}                                                                                   \
-	API void shmemx_##NAME##_to_float(float *dest, const TYPE *source, size_t nelems)   \
-	{                                                                                   \
-		NAME##s_to_floats(dest, source, nelems);                                    \
-	}                                                                                   \
+#define CONVERT(NAME, TYPE)                                                                        \
+	static void NAME##s_to_floats(float *to, const void *from, size_t count)                   \
+	{                                                                                          \
+		const uint16_t *numbers = from;                                                    \
+		for (size_t i = 0; i < count; i++)                                                 \
+			to[i] = widen_##NAME(numbers[i]);                                          \
+	}                                                                                          \
+	static void NAME##s_of_floats(void *to, const float *from, size_t count)                   \
+	{                                                                                          \
+		uint16_t *numbers = to;                                                            \
+		for (size_t i = 0; i < count; i++)                                                 \
+			numbers[i] = round_##NAME(from[i]);                                        \
+	}                                                                                          \
+	static void widen_##NAME##s(void *out, const void *low, const void *high, size_t n)        \
+	{                                                                                          \
+		(void)high;                                                                        \
+		NAME##s_to_floats(out, low, n);                                                    \
+	}                                                                                          \
+	static void round_##NAME##s(void *out, const void *low, const void *high, size_t n)        \
+	{                                                                                          \
+		(void)high;                                                                        \
+		NAME##s_of_floats(out, low, n);                                                    \
+	}                                                                                          \
+	static void add_##NAME##s(void *out, const void *low, const void *high, size_t n)          \
+	{                                                                                          \
+		const float *so_far = low;                                                         \
+		const uint16_t *with = high;                                                       \
+		float *sum = out;                                                                  \
+		for (size_t i = 0; i < n; i++)                                                     \
+			sum[i] = so_far[i] + widen_##NAME(with[i]);                                \
+	}                                                                                          \
+	static void times_##NAME##s(void *out, const void *low, const void *high, size_t n)        \
+	{                                                                                          \
+		const float *so_far = low;                                                         \
+		const uint16_t *with = high;                                                       \
+		float *product = out;                                                              \
+		for (size_t i = 0; i < n; i++)                                                     \
+			product[i] = so_far[i] * widen_##NAME(with[i]);                            \
+	}                                                                                          \
+	const struct narrow narrow_##NAME = {NAME##s_to_floats,                                    \
+					     NAME##s_of_floats,                                    \
+					     {widen_##NAME##s, add_##NAME##s, round_##NAME##s},    \
+					     {widen_##NAME##s, times_##NAME##s, round_##NAME##s}}; \
+	API void shmemx_##NAME##_from_float(TYPE *dest, const float *source, size_t nelems)        \
+	{                                                                                          \
+		NAME##s_of_floats(dest, source, nelems);                                           \
+	}                                                                                          \
+	API void shmemx_##NAME##_to_float(float *dest, const TYPE *source, size_t nelems)          \
+	{                                                                                          \
+		NAME##s_to_floats(dest, source, nelems);                                           \
+	}                                                                                          \
 	_Static_assert(sizeof(TYPE) == sizeof(uint16_t), "16 bits, however the compiler calls them");
 FOR_NARROW_TYPES(CONVERT)
 

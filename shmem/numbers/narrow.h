@@ -10,9 +10,14 @@
  * nearest, ties to even, when they become 16 bits again. A result that is no number is always the
  * same one, so that all PEs get the same bits whatever the processor makes of NaNs.
  */
+typedef void narrow_step(void *out, const void *low, const void *high, size_t count);
 struct narrow {
 	void (*widen)(float *to, const void *from, size_t count);
 	void (*round)(void *to, const float *from, size_t count);
+	/* The steps of a sum or a product of many in floats. */
+	struct narrow_steps {
+		narrow_step *widen, *combine, *round;
+	} sum, product;
 };
 extern const struct narrow narrow_half, narrow_bfloat16;
 

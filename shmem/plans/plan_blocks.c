@@ -171,8 +171,8 @@ static bool make_alltoall(struct maker *m, const struct plan_order *order)
 	return true;
 }
 
-const struct plan_kind plan_allgather = {check_allgather, make_allgather, false};
-const struct plan_kind plan_alltoall = {check_alltoall, make_alltoall, false};
+const struct plan_kind plan_allgather = {check_allgather, make_allgather, .again = false};
+const struct plan_kind plan_alltoall = {check_alltoall, make_alltoall, .again = false};
 
 API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
 			      shmemx_plan_t *plan)

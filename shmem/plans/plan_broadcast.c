@@ -76,7 +76,7 @@ static void check_broadcast(struct maker *m, const struct plan_order *order)
 	set_check_overlap(&m->set, dest, source, true);
 }
 
-const struct plan_kind plan_broadcast = {check_broadcast, make_broadcast, true};
+const struct plan_kind plan_broadcast = {check_broadcast, make_broadcast, .again = true};
 
 API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root,
 			      int executor, shmemx_plan_t *plan)

@@ -213,6 +213,7 @@ int plan_of_kind(struct maker *m, const struct plan_kind *kind, struct plan_orde
 	m->plan->changes = m->set.team->topology ? m->set.team->topology->changes : 0;
 	plan_end(m, plan);
 	m->plan->order = order;
+	m->plan->divides = kind->divides && order.op == SHMEMX_AVG;
 	if (order.make && m->set.team->watch.agree_each == 0 && set_watches(&m->set))
 		m->set.team->watch.agree_each = 1;
 	return 0;

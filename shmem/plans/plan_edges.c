@@ -20,6 +20,18 @@ struct plan_edge {
 	size_t bytes;
 };
 
+struct spot spot_of(const void *address, size_t bytes)
+{
+	enum comms_segment_id segment = bytes ? comms_find_segment(address) : COMMS_HEAP;
+
+	return (struct spot){segment, bytes ? (uint64_t)((const char *)address - comms.segments[segment].base) : 0};
+}
+
+void *spot_address(const struct spot *spot)
+{
+	return comms.segments[spot->segment].base + spot->offset;
+}
+
 void plan_edges_begin(const struct maker *m, struct edges *edges, size_t most)
 {
 	*edges = (struct edges){.edge = calloc(most + 1, sizeof *edges->edge)};

@@ -9,22 +9,8 @@
 struct station {
 	int64_t pe, edge; /* of the other end */
 	uint64_t send_bytes, receive_bytes;
-	struct spot {
-		uint64_t segment, offset;
-	} source, dest;
+	struct spot source, dest;
 };
-
-static struct spot spot_of(const void *address, size_t bytes)
-{
-	enum comms_segment_id segment = bytes ? comms_find_segment(address) : COMMS_HEAP;
-
-	return (struct spot){segment, bytes ? (uint64_t)((const char *)address - comms.segments[segment].base) : 0};
-}
-
-static void *spot_address(const struct spot *spot)
-{
-	return comms.segments[spot->segment].base + spot->offset;
-}
 
 static void check_neighbours(const struct maker *m, const shmemx_neighbour_t *edges, int n_edges)
 {

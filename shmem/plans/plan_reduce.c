@@ -318,18 +318,25 @@ static void check_reduction(struct maker *m, const struct plan_order *order)
 	set_check_overlap(&m->set, dest, source, true);
 }
 
-const struct plan_kind plan_reduction = {check_reduction, make_reduction, true};
+const struct plan_kind plan_reduction = {check_reduction, make_reduction, .again = true, .divides = true};
 
-/* Size of the elements of an existing reduction. */
-static size_t reduction_bytes(const struct plan_order *order, const char *routine)
+combine_t *plan_operation(const struct plan_order *order, size_t *size, const char *routine)
 {
-	size_t size;
+	combine_t *combine = set_combine((shmemx_op_t)order->op, (shmemx_type_t)order->type, size);
 
-	if (!set_combine((shmemx_op_t)order->op, (shmemx_type_t)order->type, &size))
+	if (!combine)
 		rte_die_together(routine,
 				 "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an "
 				 "operation that the type has",
 				 order->op, order->type);
+	return combine;
+}
+
+static size_t reduction_bytes(const struct plan_order *order, const char *routine)
+{
+	size_t size;
+
+	plan_operation(order, &size, routine);
 	return order->count * size;
 }
 

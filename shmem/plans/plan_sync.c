@@ -30,4 +30,4 @@ static bool make_sync(struct maker *m, const struct plan_order *order)
 	return true;
 }
 
-const struct plan_kind plan_sync = {check_sync, make_sync, false};
+const struct plan_kind plan_sync = {check_sync, make_sync, .again = false};

@@ -256,7 +256,7 @@ static void divide_after(const struct shmemx_plan *plan)
 
 static void end_run(struct shmemx_plan *plan)
 {
-	if (COMMS_UNLIKELY(plan->order.op == SHMEMX_AVG))
+	if (COMMS_UNLIKELY(plan->divides))
 		divide_after(plan);
 	atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_release);
 }
@@ -278,7 +278,7 @@ static void begin_run(struct shmemx_plan *plan, const char *routine)
 void plan_start_run(struct shmemx_plan *plan, const char *routine)
 {
 	begin_run(plan, routine);
-	if (COMMS_UNLIKELY(plan->order.op == SHMEMX_AVG))
+	if (COMMS_UNLIKELY(plan->divides))
 		divide_before(plan);
 	comms_list_start(&plan->list);
 }
@@ -356,7 +356,8 @@ void plan_discard(const struct set *set, struct shmemx_plan *plan)
 static bool same_key(const struct plan_order *a, const struct plan_order *b)
 {
 	return a->dest == b->dest && a->source == b->source && a->bytes == b->bytes && a->count == b->count &&
-	       a->root == b->root && a->op == b->op && a->type == b->type;
+	       a->root == b->root && a->op == b->op && a->type == b->type && a->strided.dst == b->strided.dst &&
+	       a->strided.sst == b->strided.sst;
 }
 
 struct shmemx_plan *plan_find(const struct shmemx_team *team, const struct plan_kind *kind,

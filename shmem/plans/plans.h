@@ -40,6 +40,9 @@ struct plan_order {
 	int root;	     /* -1: all */
 	int op, type, executor;
 	bool near;
+	struct set_strided strided; /* of an alltoall with strides */
+	/* Blocks in dest and in source that differ in size, while the plan is made. */
+	const struct vector *to, *from;
 };
 
 /*
@@ -59,6 +62,7 @@ struct shmemx_plan {
 	struct plan_order order;
 	int changes;	  /* changes of the team's topology before it was made */
 	uint64_t counted; /* runs counted by plans_moved */
+	bool divides;	  /* a start or the end of a run divides, for an average */
 	/* Of requests (requests.c): what the plan is for; NULL: a plan of the program. */
 	const struct plan_kind *kind;
 	struct plan_order key;
@@ -83,9 +87,16 @@ struct maker {
 struct plan_kind {
 	void (*check)(struct maker *m, const struct plan_order *order);
 	bool (*make)(struct maker *m, const struct plan_order *order);
-	bool again; /* its plans can be made again */
+	bool again;   /* its plans can be made again */
+	bool divides; /* averages: a start or the end of a run divides */
 };
 extern const struct plan_kind plan_broadcast, plan_allgather, plan_alltoall, plan_reduction, plan_sync;
+extern const struct plan_kind plan_reduce_scatter, plan_alltoalls, plan_inscan, plan_exscan;
+/*
+ * The function that reduces, and the size of an element. Ends the job if there is no such
+ * reduction.
+ */
+combine_t *plan_operation(const struct plan_order *order, size_t *size, const char *routine);
 /* Checks, and makes the complete plan. Returns what the routines that make plans return. */
 int plan_of_kind(struct maker *m, const struct plan_kind *kind, struct plan_order order, shmemx_plan_t *plan);
 
@@ -159,6 +170,14 @@ struct combination {
 	combine_t *combine;
 };
 void plan_combine(struct maker *m, int queue, struct when when, const struct combination *combination);
+
+/* A place in symmetric memory, as a member shows it to others: by its address in any PE. */
+struct spot {
+	uint64_t segment, offset;
+};
+/* No bytes: any place. */
+struct spot spot_of(const void *address, size_t bytes);
+void *spot_address(const struct spot *spot);
 
 /* Complete edges; at most this many. */
 struct edges {

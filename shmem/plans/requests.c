@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #define MOST_KEPT 64 /* plans of a team */
-#define SYNCS 8	     /* of a team under way at once, before one waits */
 
 struct shmemx_request {
 	struct shmemx_plan *plan;
@@ -70,6 +69,8 @@ int nonblocking_start(const struct nonblocking *call, const char *routine, shmem
 	plan_wait_run(plan);
 	plan->used = ++team->requests;
 	plan->list.routine = routine;
+	if (call->prepare)
+		call->prepare(plan, call->arguments);
 	plan_start_run(plan, routine);
 	**request = (struct shmemx_request){plan, plan->serial, plan->list.run};
 	return 0;
@@ -80,7 +81,7 @@ int nonblocking_sync(shmem_team_t team, const char *routine, shmemx_req_h *reque
 	struct nonblocking call = {.team = team, .kind = &plan_sync};
 	struct shmemx_team *of = api_team_or_die(team, routine);
 
-	call.key.count = of->syncs++ % SYNCS;
+	call.key.count = of->syncs++ % NONBLOCKING_AT_ONCE;
 	return nonblocking_start(&call, routine, request);
 }
 

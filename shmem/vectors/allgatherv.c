@@ -3,18 +3,6 @@
 #include "shmem/gather.h"
 #include "vectors.h"
 
-/* A number that differs if the blocks do. */
-static long checksum(const struct vector *blocks, int n)
-{
-	uint64_t hash = 5381;
-
-	for (int i = 0; i < n; i++) {
-		hash = hash * 33 + blocks->bytes[i];
-		hash = hash * 33 + (blocks->bytes[i] > 0 ? blocks->at[i] : 0);
-	}
-	return (long)(hash >> 1);
-}
-
 static void check_arguments(const struct set *set, const struct vector *blocks, void *dest, const void *source)
 {
 	int me = set->group->me;
@@ -23,7 +11,8 @@ static void check_arguments(const struct set *set, const struct vector *blocks, 
 	set_note(set, dest, blocks->end, source, bytes);
 	comms_check_on_host(source, "source", set->routine);
 	set_check_agreement(set, "the sum of the blocks in bytes", (long)blocks->sum,
-			    "the checksum of counts and displacements", checksum(blocks, set->group->size), dest);
+			    "the checksum of counts and displacements", vector_checksum(blocks, set->group->size),
+			    dest);
 	if (blocks->sum == 0)
 		return;
 	comms_check_symmetric(dest, blocks->end, "dest", set->routine);

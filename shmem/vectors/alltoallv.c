@@ -52,16 +52,7 @@ static void exchange_places(const struct alltoallv *a, const struct place *mine)
 	}
 }
 
-static void check_block(const struct alltoallv *a, int i, size_t size)
-{
-	if (a->there[i].bytes != a->from.bytes[i])
-		rte_die(a->set->routine,
-			"source_counts[%d] is %zu here, and dest_counts[%d] is %zu on PE %d of the team; "
-			"both must be the same number of elements",
-			i, a->from.bytes[i] / size, a->set->group->me, a->there[i].bytes / size, i);
-}
-
-static void send_places(const struct alltoallv *a, size_t size)
+static void send_places(const struct alltoallv *a, shmemx_type_t type)
 {
 	int n = a->set->group->size;
 	struct place *mine = malloc((size_t)n * sizeof *mine);
@@ -72,7 +63,7 @@ static void send_places(const struct alltoallv *a, size_t size)
 		mine[i] = (struct place){a->to.at[i], a->to.bytes[i]};
 	exchange_places(a, mine);
 	for (int i = 0; i < n; i++)
-		check_block(a, i, size);
+		vectors_check_pair(&(struct vector_pair){a->set, i, a->from.bytes[i], a->there[i].bytes, type, true});
 	free(mine);
 }
 
@@ -185,7 +176,7 @@ API int shmemx_alltoallv(shmem_team_t team, void *dest, const void *source, cons
 		rte_die(__func__, "no memory for the blocks of %d PEs", set.group->size);
 	check_arguments(&a);
 	comms_group_prepare(set.group);
-	send_places(&a, set_type_size(type));
+	send_places(&a, type);
 	move_blocks(&a);
 	free(a.there);
 	vector_free(&a.to);

@@ -41,18 +41,26 @@ static void add_block(struct vector *vector, int i)
 		vector->end = end;
 }
 
+static struct vector vector_of_size(const struct set *set)
+{
+	size_t n = (size_t)set->group->size;
+	struct vector vector = {.at = malloc(2 * n * sizeof *vector.at)};
+
+	if (!vector.at)
+		rte_die(set->routine, "no memory for the blocks of %zu PEs", n);
+	vector.bytes = vector.at + n;
+	return vector;
+}
+
 struct vector vector_make(const struct set *set, const struct vector_arguments *arguments)
 {
 	int n = set->group->size;
-	struct vector vector = {.at = malloc(2 * (size_t)n * sizeof *vector.at)};
+	struct vector vector = vector_of_size(set);
 	size_t size = vectors_bytes(set, 1, arguments->type);
 
-	if (!vector.at)
-		rte_die(set->routine, "no memory for the blocks of %d PEs", n);
 	if (!arguments->counts)
 		rte_die_together(set->routine, "the counts of %s are NULL; pass an array with a count for each PE",
 				 arguments->what);
-	vector.bytes = vector.at + n;
 	for (int i = 0; i < n; i++) {
 		vector.bytes[i] = arguments->counts[i] * size;
 		vector.at[i] = arguments->displs ? arguments->displs[i] * size : vector.sum;
@@ -61,7 +69,63 @@ struct vector vector_make(const struct set *set, const struct vector_arguments *
 	return vector;
 }
 
+struct vector vector_of_equal(const struct set *set, size_t bytes, size_t step, int only)
+{
+	struct vector vector = vector_of_size(set);
+
+	for (int i = 0; i < set->group->size; i++) {
+		vector.bytes[i] = only < 0 || i == only ? bytes : 0;
+		vector.at[i] = (size_t)i * step;
+		add_block(&vector, i);
+	}
+	return vector;
+}
+
 void vector_free(struct vector *vector)
 {
 	free(vector->at);
+}
+
+long vector_checksum(const struct vector *blocks, int n)
+{
+	uint64_t hash = 5381;
+
+	for (int i = 0; i < n; i++) {
+		hash = hash * 33 + blocks->bytes[i];
+		hash = hash * 33 + (blocks->bytes[i] > 0 ? blocks->at[i] : 0);
+	}
+	return (long)(hash >> 1);
+}
+
+void vectors_check_pair(const struct vector_pair *pair)
+{
+	const struct set *set = pair->set;
+	size_t size = set_type_size(pair->type);
+
+	if (pair->bytes == pair->theirs)
+		return;
+	if (pair->counted)
+		rte_die(set->routine,
+			"source_counts[%d] is %zu here, and dest_counts[%d] is %zu on PE %d of the team; "
+			"both must be the same number of elements",
+			pair->member, pair->bytes / size, set->group->me, pair->theirs / size, pair->member);
+	rte_die(set->routine,
+		"this PE passes %zu elements for PE %d of the team, which passes %zu; both must be the same number",
+		pair->bytes / size, pair->member, pair->theirs / size);
+}
+
+struct vectors_rooted vectors_gather(const struct set *set, size_t nelems, shmemx_type_t type, int root)
+{
+	size_t bytes = vectors_bytes(set, nelems, type);
+
+	vectors_check_root(set, root);
+	return (struct vectors_rooted){vector_of_equal(set, set->group->me == root ? bytes : 0, bytes, -1),
+				       vector_of_equal(set, bytes, 0, root)};
+}
+
+struct vectors_rooted vectors_scatter(const struct set *set, size_t nelems, shmemx_type_t type, int root)
+{
+	struct vectors_rooted gather = vectors_gather(set, nelems, type, root);
+
+	return (struct vectors_rooted){gather.from, gather.to};
 }

@@ -34,6 +34,28 @@ struct vector_arguments {
 };
 /* Free it with vector_free. */
 struct vector vector_make(const struct set *set, const struct vector_arguments *arguments);
+/*
+ * Blocks of so many bytes, the one of member i at i * step, for all members or only for one (-1:
+ * all); those of the others are empty.
+ */
+struct vector vector_of_equal(const struct set *set, size_t bytes, size_t step, int only);
+/* Those of a gather and of a scatter. End the job if the team has no such root. */
+struct vectors_rooted {
+	struct vector to, from;
+};
+struct vectors_rooted vectors_gather(const struct set *set, size_t nelems, shmemx_type_t type, int root);
+struct vectors_rooted vectors_scatter(const struct set *set, size_t nelems, shmemx_type_t type, int root);
 void vector_free(struct vector *vector);
+/* A number that differs if the blocks of n members do. */
+long vector_checksum(const struct vector *blocks, int n);
+/* Ends the job if another member expects another number of bytes than this one has for it. */
+struct vector_pair {
+	const struct set *set;
+	int member;
+	size_t bytes, theirs;
+	shmemx_type_t type;
+	bool counted; /* the program passes counts of source and of dest */
+};
+void vectors_check_pair(const struct vector_pair *pair);
 
 #endif

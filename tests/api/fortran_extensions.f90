@@ -13,6 +13,7 @@ program fortran_extensions
   call try_grid()
   call try_irregular()
   call try_plans()
+  call try_requests()
   call try_blocks()
   call try_neighbours()
   call try_rdma()
@@ -136,6 +137,106 @@ contains
     call check(all_of(3) == 100 * (npes - 1) + 3, "broadcast")
     call shmem_deallocate(mine)
     call shmem_deallocate(all_of)
+  end subroutine
+
+  ! Requests and plans for what try_blocks calls, for scans and for reductions.
+  subroutine try_requests()
+    type(shmemx_req_h) :: request, others(3)
+    type(shmemx_plan_t) :: plan
+    integer, pointer :: all_of(:), mine(:)
+    real(c_double), pointer :: total(:), part(:)
+    integer :: pe, at, i
+    integer(c_size_t) :: counts(0:npes - 1), same(0:npes - 1)
+    call shmem_allocate(all_of, [2 * npes * npes + 2 * npes])
+    call shmem_allocate(mine, [2 * npes * npes])
+    call shmem_allocate(total, [4])
+    call shmem_allocate(part, [4 * npes])
+    mine = [(100 * me + pe, pe = 1, 2 * npes * npes)]
+    part = me + 1
+    call shmem_barrier_all()
+    call shmemx_gather_nb(SHMEM_TEAM_WORLD, all_of, mine(1:2), 0, request)
+    call finish(request)
+    if (me == 0) call check(all([(all_of(2 * pe + 2) == 100 * pe + 2, pe = 0, npes - 1)]), "gather_nb")
+    call shmemx_scatter_nb(SHMEM_TEAM_WORLD, all_of(1:2), mine(1:2 * npes), npes - 1, request)
+    call finish(request)
+    call check(all_of(2) == 100 * (npes - 1) + 2 * me + 2, "scatter_nb")
+    call shmemx_collect_nb(SHMEM_TEAM_WORLD, all_of, mine(1:me + 1), request)
+    call finish(request)
+    call check(all([(all_of(pe * (pe + 1) / 2 + 1) == 100 * pe + 1, pe = 0, npes - 1)]), "collect_nb")
+    call shmemx_fcollect_nb(SHMEM_TEAM_WORLD, all_of, mine(1:2), request)
+    call finish(request)
+    call check(all([(all_of(2 * pe + 1) == 100 * pe + 1, pe = 0, npes - 1)]), "fcollect_nb")
+    call shmemx_alltoalls_nb(SHMEM_TEAM_WORLD, all_of, mine, 2, 1, 1, request)
+    call finish(request)
+    call check(all([(all_of(2 * pe + 1) == 100 * pe + me + 1, pe = 0, npes - 1)]), "alltoalls_nb")
+    call shmemx_alltoall_nb(SHMEM_TEAM_WORLD, all_of(1:npes), mine(1:npes), request)
+    call finish(request)
+    call check(all([(all_of(pe + 1) == 100 * pe + me + 1, pe = 0, npes - 1)]), "alltoall_nb")
+    call shmemx_broadcast_nb(SHMEM_TEAM_WORLD, all_of(1:2), mine(1:2), npes - 1, request)
+    call finish(request)
+    call check(all_of(2) == 100 * (npes - 1) + 2, "broadcast_nb")
+    counts = [(int(pe + 1, c_size_t), pe = 0, npes - 1)]
+    same = me + 1
+    call shmemx_allgatherv_nb(SHMEM_TEAM_WORLD, all_of, mine(1:me + 1), counts, request=request)
+    call finish(request)
+    call check(all([(all_of(pe * (pe + 1) / 2 + 1) == 100 * pe + 1, pe = 0, npes - 1)]), "allgatherv_nb")
+    call shmemx_alltoallv_nb(SHMEM_TEAM_WORLD, all_of, mine, dest_counts=counts, source_counts=same, request=request)
+    call finish(request)
+    at = 0
+    do pe = 0, npes - 1
+      call check(all_of(at + 1) == 100 * pe + me * (pe + 1) + 1, "alltoallv_nb")
+      at = at + pe + 1
+    end do
+    call shmemx_sum_inscan_nb(SHMEM_TEAM_WORLD, total, part(1:4), others(1))
+    call shmemx_max_reduce_nb(SHMEM_TEAM_WORLD, all_of(1:2), mine(1:2), others(2))
+    call shmemx_sync_all_nb(others(3))
+    do i = 3, 1, -1
+      call shmemx_req_wait(others(i))
+    end do
+    call check(all(abs(total - (me + 1) * (me + 2) / 2) < 0.5), "sum_inscan_nb")
+    call check(all_of(2) == 100 * (npes - 1) + 2, "max_reduce_nb")
+    call shmem_barrier_all()
+    call shmemx_avg_reduce_nb(SHMEM_TEAM_WORLD, total, part(1:4), request)
+    call finish(request)
+    call check(all(abs(2 * total - (npes + 1)) < 0.1), "avg_reduce_nb")
+    call shmemx_reduce_scatter_nb(SHMEM_TEAM_WORLD, total, part, SHMEMX_SUM, request)
+    call finish(request)
+    call check(all(abs(total - npes * (npes + 1) / 2) < 0.5), "reduce_scatter_nb")
+    call shmemx_xor_reduce_nb(SHMEM_TEAM_WORLD, all_of(1:1), mine(1:1), request)
+    call finish(request)
+    at = 1
+    do pe = 1, npes - 1
+      at = ieor(at, 100 * pe + 1)
+    end do
+    call check(all_of(1) == at, "xor_reduce_nb")
+    call shmemx_reduce_scatter_init(SHMEM_TEAM_WORLD, total, part, SHMEMX_SUM, SHMEMX_PLAN_AUTO, plan)
+    call run_plan(plan)
+    call check(all(abs(total - npes * (npes + 1) / 2) < 0.5), "reduce_scatter_init")
+    call shmemx_sum_exscan_init(SHMEM_TEAM_WORLD, total, part(1:4), SHMEMX_PLAN_AUTO, plan)
+    call run_plan(plan)
+    call check(all(abs(total - me * (me + 1) / 2) < 0.5), "sum_exscan_init")
+    call shmemx_allgatherv_init(SHMEM_TEAM_WORLD, all_of, mine(1:me + 1), counts, executor=SHMEMX_PLAN_LIST, plan=plan)
+    call run_plan(plan)
+    call check(all([(all_of(pe * (pe + 1) / 2 + 1) == 100 * pe + 1, pe = 0, npes - 1)]), "allgatherv_init")
+    call shmemx_alltoalls_init(SHMEM_TEAM_WORLD, all_of, mine, 2, 1, 1, SHMEMX_PLAN_AUTO, plan)
+    call run_plan(plan)
+    call check(all([(all_of(2 * pe + 1) == 100 * pe + me + 1, pe = 0, npes - 1)]), "alltoalls_init")
+    call shmemx_scatter_init(SHMEM_TEAM_WORLD, all_of(1:2), mine(1:2 * npes), 0, SHMEMX_PLAN_AUTO, plan)
+    call run_plan(plan)
+    call check(all_of(2) == 2 * me + 2, "scatter_init")
+    call shmem_deallocate(part)
+    call shmem_deallocate(total)
+    call shmem_deallocate(mine)
+    call shmem_deallocate(all_of)
+  end subroutine
+
+  ! All PEs have their results before the next call writes others.
+  subroutine finish(request)
+    type(shmemx_req_h), intent(inout) :: request
+    do while (shmemx_req_test(request) /= 0)
+    end do
+    call check(request%handle == SHMEMX_REQ_INVALID%handle, "a request that is no more")
+    call shmem_barrier_all()
   end subroutine
 
   ! PE i has i + 1 elements for each other PE, and brings as many to all.

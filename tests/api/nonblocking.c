@@ -2,8 +2,8 @@
 /* run: local=1,2,3,4,7,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 mixed3=7 split=3 tofu-few=3 */
 /*
  * Nonblocking collectives: all types and operations against a plain reference, many under way at
- * once and waited for in another order, with PEs that come late, again with plans that exist and
- * after they were discarded, on the world and on a part of it; and syncs and barriers.
+ * once and waited for in another order, long ones, with PEs that come late, again with plans that
+ * exist and after they were discarded, on the world and on a part of it; and syncs and barriers.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
@@ -13,6 +13,7 @@
 
 #define MOST 700 /* elements */
 #define BLOCKS 16
+#define LONGEST 20000 /* elements */
 #define LARGEST sizeof(long double)
 
 static unsigned char *dest, *source, *expected;
@@ -46,6 +47,61 @@ static void bring(void *at, size_t bytes, int from, int to, uint64_t seed)
 	fill_noise(at, bytes, (seed * 64 + (uint64_t)from) * 64 + (uint64_t)to);
 }
 
+/* A member brings as many elements less as its number, and some none. */
+static size_t brought(size_t count, int member)
+{
+	return count > (size_t)member ? count - (size_t)member : 0;
+}
+
+#define COLLECTS(NAME, TYPE, LEAST, GREATEST)                                                                      \
+	static void collect_##NAME(shmem_team_t team, size_t count, uint64_t seed)                                 \
+	{                                                                                                          \
+		int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team);                                     \
+		TYPE *to = (TYPE *)(void *)dest, *from = (TYPE *)(void *)source, *want = (TYPE *)(void *)expected; \
+		shmemx_req_h request = SHMEMX_REQ_INVALID;                                                         \
+		size_t all = 0;                                                                                    \
+                                                                                                                   \
+		bring(from, brought(count, mine) * sizeof(TYPE), mine, 0, seed);                                   \
+		memset(to, 0x77, (size_t)n *count * sizeof(TYPE));                                                 \
+		memset(want, 0x77, (size_t)n *count * sizeof(TYPE));                                               \
+		for (int i = 0; i < n; all += brought(count, i++))                                                 \
+			bring(want + all, brought(count, i) * sizeof(TYPE), i, 0, seed);                           \
+		shmem_team_sync(team);                                                                             \
+		maybe_late(seed);                                                                                  \
+		CHECK_EQUAL(shmemx_##NAME##_collect_nb(team, to, from, brought(count, mine), &request), 0);        \
+		complete(&request, seed);                                                                          \
+		CHECK_BYTES(to, want, (size_t)n *count * sizeof(TYPE));                                            \
+		shmem_team_sync(team);                                                                             \
+	}
+RMA_TYPES(COLLECTS)
+
+/* Strides of up to 3, so a third of the elements has room. */
+#define ALLTOALLS(NAME, TYPE, LEAST, GREATEST)                                                                     \
+	static void alltoalls_##NAME(shmem_team_t team, size_t count, uint64_t seed)                               \
+	{                                                                                                          \
+		int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team);                                     \
+		size_t each = count / 3, dst = 1 + seed % 3, sst = 1 + seed / 3 % 3, bytes = sizeof(TYPE);         \
+		TYPE *to = (TYPE *)(void *)dest, *from = (TYPE *)(void *)source, *want = (TYPE *)(void *)expected; \
+		shmemx_req_h request = SHMEMX_REQ_INVALID;                                                         \
+                                                                                                                   \
+		memset(to, 0x77, (size_t)n *count *bytes);                                                         \
+		memset(want, 0x77, (size_t)n *count *bytes);                                                       \
+		for (int i = 0; i < n; i++)                                                                        \
+			for (size_t k = 0; k < each; k++) {                                                        \
+				bring(from + ((size_t)i * each + k) * sst, bytes, mine, i, seed + 1000 * k);       \
+				bring(want + ((size_t)i * each + k) * dst, bytes, i, mine, seed + 1000 * k);       \
+			}                                                                                          \
+		shmem_team_sync(team);                                                                             \
+		maybe_late(seed);                                                                                  \
+		CHECK_EQUAL(shmemx_##NAME##_alltoalls_nb(team, to, from, (ptrdiff_t)dst, (ptrdiff_t)sst, each,     \
+							 &request),                                                \
+			    0);                                                                                    \
+		complete(&request, seed);                                                                          \
+		CHECK_BYTES(to, want, (size_t)n *count *bytes);                                                    \
+		shmem_team_sync(team);                                                                             \
+	}
+RMA_TYPES(ALLTOALLS)
+
 #define MOVES(NAME, TYPE, LEAST, GREATEST)                                                                         \
 	static void move_##NAME(shmem_team_t team, size_t count, uint64_t seed)                                    \
 	{                                                                                                          \
@@ -76,6 +132,8 @@ static void bring(void *at, size_t bytes, int from, int to, uint64_t seed)
 		bring(want, bytes, root, 0, seed);                                                                 \
 		CHECK_BYTES(to, want, bytes);                                                                      \
 		shmem_team_sync(team);                                                                             \
+		collect_##NAME(team, count, seed);                                                                 \
+		alltoalls_##NAME(team, count, seed);                                                               \
 	}
 RMA_TYPES(MOVES)
 
@@ -150,14 +208,60 @@ AVERAGE(longdouble, long double)
 NARROW(half)
 NARROW(bfloat16)
 
+/* In place or not; as a request, or as a plan that runs twice, if it is not in place. */
+#define SCAN(NAME, TYPE, KIND, INCLUSIVE)                                                                       \
+	static void NAME##_##KIND(shmem_team_t team, size_t count, uint64_t seed)                               \
+	{                                                                                                       \
+		int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team);                                  \
+		TYPE *to = (TYPE *)(void *)dest, *from = seed % 3 ? (TYPE *)(void *)source : to;                \
+		shmemx_req_h request = SHMEMX_REQ_INVALID;                                                      \
+		shmemx_plan_t plan;                                                                             \
+                                                                                                                \
+		NOTE(#KIND " of %zu elements of " #NAME ", %d PEs", count, n);                                  \
+		for (size_t i = 0; i < count; i++)                                                              \
+			from[i] = (TYPE)value_of(mine, i, seed);                                                \
+		shmem_team_sync(team);                                                                          \
+		maybe_late(seed);                                                                               \
+		if (seed % 4) {                                                                                 \
+			CHECK_EQUAL(shmemx_##NAME##_sum_##KIND##_nb(team, to, from, count, &request), 0);       \
+			complete(&request, seed);                                                               \
+		} else {                                                                                        \
+			CHECK_EQUAL(shmemx_sum_##KIND##_init(team, to, from, count, (shmemx_type_t)code_##NAME, \
+							     SHMEMX_PLAN_AUTO, &plan),                          \
+				    0);                                                                         \
+			for (int run = 0; run < (to == from ? 1 : 3); run++) {                                  \
+				shmemx_plan_start(plan);                                                        \
+				shmemx_plan_wait(plan);                                                         \
+			}                                                                                       \
+			shmemx_plan_free(plan);                                                                 \
+		}                                                                                               \
+		for (size_t i = 0; i < count; i++) {                                                            \
+			long sum = 0;                                                                           \
+                                                                                                                \
+			for (int pe = 0; pe < mine + (INCLUSIVE); pe++)                                         \
+				sum += value_of(pe, i, seed);                                                   \
+			CHECK(to[i] == (TYPE)sum);                                                              \
+		}                                                                                               \
+		shmem_team_sync(team);                                                                          \
+	}
+#define SCANS(NAME, TYPE, ...) SCAN(NAME, TYPE, inscan, 1) SCAN(NAME, TYPE, exscan, 0)
+/* The codes of the types by name, from the library's table. */
+#define CODE(NAME, CODE) code_##NAME = SHMEMX_##CODE,
+#include "include/types.def"
+enum { FOR_CODES(CODE) };
+RMA_TYPES(SCANS)
+COMPLEX_TYPES(SCANS)
+
 typedef void one_call(shmem_team_t team, size_t count, uint64_t seed);
 #define MOVE_ROW(NAME, ...) move_##NAME,
 #define LOGIC_ROW(NAME, ...) NAME##_and, NAME##_or, NAME##_xor,
 #define EXTREMES_ROW(NAME, ...) NAME##_min, NAME##_max,
 #define SUMS_ROW(NAME, ...) NAME##_sum, NAME##_prod,
+#define SCANS_ROW(NAME, ...) NAME##_inscan, NAME##_exscan,
 static one_call *const calls[] = {
 	RMA_TYPES(MOVE_ROW) LOGIC_TYPES(LOGIC_ROW) RMA_TYPES(EXTREMES_ROW) RMA_TYPES(SUMS_ROW) COMPLEX_TYPES(SUMS_ROW)
-		EXTREMES_ROW(half) SUMS_ROW(half) EXTREMES_ROW(bfloat16) SUMS_ROW(bfloat16) half_avg,
+		RMA_TYPES(SCANS_ROW) COMPLEX_TYPES(SCANS_ROW) EXTREMES_ROW(half) SUMS_ROW(half) EXTREMES_ROW(bfloat16)
+			SUMS_ROW(bfloat16) half_avg,
 	bfloat16_avg,
 	float_avg,
 	double_avg,
@@ -173,6 +277,51 @@ static void check_calls(shmem_team_t team, size_t part, size_t of)
 	for (size_t i = part; i < CALLS; i += of)
 		if (is_selected(i / of))
 			calls[i](team, counts[i / of % 4], i);
+}
+
+/*
+ * More than a slot of a plan holds, three times: alltoalls, scans and reduce-scatters go in pieces.
+ */
+static void check_long(void)
+{
+	size_t each = LONGEST / 2, size = sizeof(long);
+	long *to = symmetric((size_t)npes * LONGEST * size), *from = symmetric((size_t)npes * LONGEST * size);
+	shmemx_req_h request;
+
+	for (long round = 0; round < 3; round++) {
+		NOTE("long, round %ld", round);
+		for (size_t i = 0; i < (size_t)npes * LONGEST; i++)
+			from[i] = me * 1000000000L + (long)i + round;
+		shmem_sync_all();
+		maybe_late((uint64_t)round);
+		CHECK_EQUAL(shmemx_alltoalls_nb(SHMEM_TEAM_WORLD, to, from, 2, 1, each, &request), 0);
+		complete(&request, (uint64_t)round);
+		for (int pe = 0; pe < npes; pe++)
+			for (size_t i = 0; i < each; i++)
+				CHECK_EQUAL(to[((size_t)pe * each + i) * 2],
+					    pe * 1000000000L + (long)((size_t)me * each + i) + round);
+		shmem_sync_all();
+		CHECK_EQUAL(shmemx_sum_exscan_nb(SHMEM_TEAM_WORLD, to, from, LONGEST, &request), 0);
+		complete(&request, (uint64_t)round + 1);
+		for (size_t i = 0; i < LONGEST; i++)
+			CHECK_EQUAL(to[i], me * (me - 1) / 2 * 1000000000L + me * ((long)i + round));
+		shmem_sync_all();
+		CHECK_EQUAL(shmemx_reduce_scatter_nb(SHMEM_TEAM_WORLD, to, from, LONGEST, SHMEMX_LONG, SHMEMX_SUM,
+						     &request),
+			    0);
+		complete(&request, (uint64_t)round);
+		for (size_t i = 0; i < LONGEST; i++)
+			CHECK_EQUAL(to[i], npes * (npes - 1) / 2 * 1000000000L +
+						   npes * ((long)((size_t)me * LONGEST + i) + round));
+		shmem_sync_all();
+		CHECK_EQUAL(shmemx_collect_nb(SHMEM_TEAM_WORLD, to, from, LONGEST - (size_t)me, &request), 0);
+		complete(&request, (uint64_t)round);
+		for (size_t i = 0, at = 0; i < (size_t)npes; at += LONGEST - i, i++)
+			CHECK_EQUAL(to[at + 17], (long)i * 1000000000L + 17 + round);
+		shmem_sync_all();
+	}
+	shmem_free(from);
+	shmem_free(to);
 }
 
 /* Many at once: a sum of each block, waited for from the last to the first, again and again. */
@@ -251,6 +400,7 @@ int main(void)
 	source = symmetric((size_t)npes * MOST * LARGEST + BLOCKS * 8);
 	expected = malloc((size_t)npes * MOST * LARGEST);
 	check_calls(SHMEM_TEAM_WORLD, 0, 1);
+	check_long();
 	check_many();
 	check_syncs();
 	check_mixed();

@@ -102,6 +102,32 @@ static long brought(shmemx_op_t op, int pe, size_t i, int n)
 	return op == SHMEMX_AVG ? n * value_of(pe, i) : value_of(pe, i);
 }
 
+/* Blocking, nonblocking, or as a plan that runs again unless it would reduce its own result. */
+static void reduce_scatter(shmem_team_t team, char *to, size_t count, const struct type *type, shmemx_op_t op)
+{
+	static int calls;
+	bool again = to == dest;
+	shmemx_req_h request;
+	shmemx_plan_t plan;
+
+	switch (calls++ % 3) {
+	case 0: CHECK_EQUAL(shmemx_reduce_scatter(team, to, source, count, type->code, op), 0); return;
+	case 1:
+		CHECK_EQUAL(shmemx_reduce_scatter_nb(team, to, source, count, type->code, op, &request), 0);
+		CHECK_EQUAL(shmemx_req_wait(&request), 0);
+		return;
+	default:
+		CHECK_EQUAL(shmemx_reduce_scatter_init(team, to, source, count, type->code, op,
+						       calls % 2 ? SHMEMX_PLAN_AUTO : SHMEMX_PLAN_THREAD, &plan),
+			    0);
+		for (int run = 0; run < (again ? 3 : 1); run++) {
+			shmemx_plan_start(plan);
+			shmemx_plan_wait(plan);
+		}
+		shmemx_plan_free(plan);
+	}
+}
+
 static void check_case(shmem_team_t team, const struct type *type, shmemx_op_t op, size_t count, bool in_place)
 {
 	int mine = shmem_team_my_pe(team), n = shmem_team_n_pes(team);
@@ -112,7 +138,7 @@ static void check_case(shmem_team_t team, const struct type *type, shmemx_op_t o
 	for (size_t i = 0; i < count * (size_t)n; i++)
 		type->store(source + i * type->size, brought(op, mine, i, n));
 	memset(dest, 0x11, bytes + type->size);
-	CHECK_EQUAL(shmemx_reduce_scatter(team, to, source, count, type->code, op), 0);
+	reduce_scatter(team, to, count, type, op);
 	for (size_t i = 0; i < count; i++) {
 		long expected = brought(op, 0, first + i, n);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gather, scatter, allgatherv and alltoallv against a plain reference: blocks are bytes that say
- * where they come from. For tests/api/vectors.c and torus_vectors.c, which say how much memory
- * there is.
+ * where they come from. For tests/api/vectors.c, requests.c and torus_vectors.c, which say how much
+ * memory there is, and, in `way`, how the collectives are called: blocking, nonblocking, or as a
+ * plan, which runs twice.
  */
 #ifndef TESTS_LIB_VECTORS_H
 #define TESTS_LIB_VECTORS_H
@@ -14,6 +15,52 @@
 
 #define MOST_PES 64
 #define UNTOUCHED 0x5a
+
+static enum way { BLOCKING, NONBLOCKING, PLAN, WAYS } way;
+static const char *const way_names[] = {"blocking", "nonblocking", "a plan"};
+static shmemx_plan_t plan;
+static shmemx_req_h request;
+
+/* CALL(NAME, arguments of the blocking routine): a collective in the way that is chosen. */
+#define CALL(NAME, ...)                                                                           \
+	do {                                                                                      \
+		if (way == BLOCKING) {                                                            \
+			CHECK_EQUAL(shmemx_##NAME(__VA_ARGS__), 0);                               \
+		} else if (way == NONBLOCKING) {                                                  \
+			CHECK_EQUAL(shmemx_##NAME##_nb(__VA_ARGS__, &request), 0);                \
+			complete(&request, seed);                                                 \
+		} else {                                                                          \
+			CHECK_EQUAL(shmemx_##NAME##_init(__VA_ARGS__, executor(seed), &plan), 0); \
+			shmemx_plan_start(plan);                                                  \
+			shmemx_plan_wait(plan);                                                   \
+		}                                                                                 \
+	} while (0)
+
+static int executor(uint64_t seed)
+{
+	return seed % 3 == 0 ? SHMEMX_PLAN_AUTO : seed % 3 == 1 ? SHMEMX_PLAN_LIST : SHMEMX_PLAN_THREAD;
+}
+
+static void complete(shmemx_req_h *handle, uint64_t seed)
+{
+	if (seed % 2)
+		while (shmemx_req_test(handle) != 0)
+			;
+	else
+		CHECK_EQUAL(shmemx_req_wait(handle), 0);
+	CHECK(*handle == SHMEMX_REQ_INVALID);
+}
+
+/* Runs the plan again, and frees it: what it brings must be the same. */
+static void end_plan(void)
+{
+	if (way != PLAN)
+		return;
+	shmemx_plan_start(plan);
+	while (!shmemx_plan_test(plan))
+		;
+	shmemx_plan_free(plan);
+}
 
 static unsigned char *dest, *source, *expected;
 static size_t room; /* bytes of each of the three */
@@ -83,13 +130,14 @@ static void check_gather(shmem_team_t team, const struct vector_type *type, size
 	bool in_place = mine == root && seed % 2;
 	unsigned char *from = in_place ? dest + (size_t)mine * bytes : source;
 
-	NOTE("gather of %zu elements of %s, %d PEs, root %d%s", count, type->name, n, root,
+	NOTE("%s: gather of %zu elements of %s, %d PEs, root %d%s", way_names[way], count, type->name, n, root,
 	     in_place ? ", in place" : "");
 	start_case(team);
 	bring(from, bytes, mine, root, seed);
 	for (int i = 0; i < n && mine == root; i++)
 		bring(expected + (size_t)i * bytes, bytes, i, root, seed);
-	CHECK_EQUAL(shmemx_gather(team, dest, from, count, type->code, root), 0);
+	CALL(gather, team, dest, from, count, type->code, root);
+	end_plan();
 	CHECK_BYTES(dest, expected, room);
 }
 
@@ -100,13 +148,14 @@ static void check_scatter(shmem_team_t team, const struct vector_type *type, siz
 	bool in_place = mine == root && seed % 2;
 	unsigned char *to = in_place ? source + (size_t)mine * bytes : dest;
 
-	NOTE("scatter of %zu elements of %s, %d PEs, root %d%s", count, type->name, n, root,
+	NOTE("%s: scatter of %zu elements of %s, %d PEs, root %d%s", way_names[way], count, type->name, n, root,
 	     in_place ? ", in place" : "");
 	start_case(team);
 	for (int i = 0; i < n && mine == root; i++)
 		bring(source + (size_t)i * bytes, bytes, root, i, seed);
 	bring(expected, bytes, root, mine, seed);
-	CHECK_EQUAL(shmemx_scatter(team, to, source, count, type->code, root), 0);
+	CALL(scatter, team, to, source, count, type->code, root);
+	end_plan();
 	CHECK_BYTES(to, expected, bytes);
 	if (!in_place)
 		CHECK_FILL(dest + bytes, UNTOUCHED, room - bytes);
@@ -148,7 +197,8 @@ static void check_allgatherv(shmem_team_t team, const struct vector_type *type, 
 	struct blocks blocks;
 	unsigned char *from = source;
 
-	NOTE("allgatherv of up to %zu elements of %s, %d PEs, kind %d, seed %d", most, type->name, n, kind, (int)seed);
+	NOTE("%s: allgatherv of up to %zu elements of %s, %d PEs, kind %d, seed %d", way_names[way], most, type->name,
+	     n, kind, (int)seed);
 	for (int i = 0; i < n; i++)
 		blocks.counts[i] = count_of(i, 0, most, seed);
 	lay_out(&blocks, n, kind);
@@ -159,7 +209,8 @@ static void check_allgatherv(shmem_team_t team, const struct vector_type *type, 
 	for (int i = 0; i < n; i++)
 		bring(expected + blocks.displs[i] * type->size, blocks.counts[i] * type->size, i, 0, seed);
 	shmem_team_sync(team);
-	CHECK_EQUAL(shmemx_allgatherv(team, dest, from, blocks.counts, blocks.passed, type->code), 0);
+	CALL(allgatherv, team, dest, from, blocks.counts, blocks.passed, type->code);
+	end_plan();
 	CHECK_BYTES(dest, expected, room);
 }
 
@@ -168,7 +219,8 @@ static void check_alltoallv(shmem_team_t team, const struct vector_type *type, s
 	int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team);
 	struct blocks to, from;
 
-	NOTE("alltoallv of up to %zu elements of %s, %d PEs, kind %d, seed %d", most, type->name, n, kind, (int)seed);
+	NOTE("%s: alltoallv of up to %zu elements of %s, %d PEs, kind %d, seed %d", way_names[way], most, type->name, n,
+	     kind, (int)seed);
 	for (int i = 0; i < n; i++) {
 		to.counts[i] = count_of(i, mine, most, seed);
 		from.counts[i] = count_of(mine, i, most, seed);
@@ -180,8 +232,8 @@ static void check_alltoallv(shmem_team_t team, const struct vector_type *type, s
 		bring(source + from.displs[i] * type->size, from.counts[i] * type->size, mine, i, seed);
 		bring(expected + to.displs[i] * type->size, to.counts[i] * type->size, i, mine, seed);
 	}
-	CHECK_EQUAL(shmemx_alltoallv(team, dest, source, to.counts, to.passed, from.counts, from.passed, type->code),
-		    0);
+	CALL(alltoallv, team, dest, source, to.counts, to.passed, from.counts, from.passed, type->code);
+	end_plan();
 	memset(source, 0xff, from.all * type->size); /* ours again */
 	CHECK_BYTES(dest, expected, room);
 }

@@ -604,6 +604,7 @@ static void plan_edges(bool odd)
 static void plan_wrongly(bool odd)
 {
 	shmemx_plan_t plan = SHMEMX_PLAN_INVALID;
+	size_t ones[] = {1, 1}, more[] = {2, 1};
 	shmem_team_t team = WORLD;
 
 	if (strncmp(mistake, "plan-", 5))
@@ -618,6 +619,15 @@ static void plan_wrongly(bool odd)
 		shmem_team_split_strided(WORLD, 0, 1, shmem_n_pes(), NULL, 0, &team);
 	if (is("plan-reduction"))
 		shmemx_allreduce_init(WORLD, to, from, 2, SHMEMX_DOUBLE, SHMEMX_XOR, SHMEMX_PLAN_AUTO, &plan);
+	if (is("plan-scan"))
+		shmemx_sum_inscan_init(WORLD, to, from, 2, (shmemx_type_t)99, SHMEMX_PLAN_AUTO, &plan);
+	if (is("plan-stride"))
+		shmemx_alltoalls_init(WORLD, to, from, 1, -1, 1, SHMEMX_LONG, SHMEMX_PLAN_AUTO, &plan);
+	if (odd && is("plan-scatter"))
+		shmemx_scatter_init(WORLD, &plan, from, 1, SHMEMX_LONG, 0, SHMEMX_PLAN_AUTO, &plan);
+	if (is("plan-lengths"))
+		shmemx_alltoallv_init(WORLD, to, from, ones, NULL, odd ? more : ones, NULL, SHMEMX_LONG,
+				      SHMEMX_PLAN_AUTO, &plan);
 	shmemx_broadcast_init(team, to, odd && is("plan-private") ? (void *)&plan : from, 16, is("plan-root") ? 7 : 0,
 			      is("plan-executor") ? 5 : SHMEMX_PLAN_LIST, &plan);
 	if (is("plan-team"))
@@ -657,6 +667,7 @@ static void blocks_wrongly(bool odd)
 /* Only the last PE starts what is under way. */
 static void request_wrongly(bool odd)
 {
+	size_t ones[] = {1, 1}, more[] = {2, 1};
 	shmem_team_t team = WORLD;
 	shmemx_req_h request;
 
@@ -666,6 +677,24 @@ static void request_wrongly(bool odd)
 		shmemx_sync_all_nb(NULL);
 	if (is("request-root"))
 		shmemx_long_broadcast_nb(WORLD, to, from, 2, 7, &request);
+	if (is("request-type"))
+		shmemx_gather_nb(WORLD, to, from, 1, (shmemx_type_t)99, 0, &request);
+	if (is("request-no-root"))
+		shmemx_scatter_nb(WORLD, to, from, 1, SHMEMX_LONG, -1, &request);
+	if (odd && is("request-private"))
+		shmemx_gather_nb(WORLD, &team, from, 1, SHMEMX_LONG, shmem_my_pe(), &request);
+	if (is("request-lengths")) {
+		shmemx_alltoallv_nb(WORLD, to, from, ones, NULL, odd ? more : ones, NULL, SHMEMX_LONG, &request);
+		shmemx_req_wait(&request);
+	}
+	if (is("request-nelems")) {
+		shmemx_gather_nb(WORLD, to, from, odd ? 2 : 1, SHMEMX_LONG, 0, &request);
+		shmemx_req_wait(&request);
+	}
+	if (is("request-stride"))
+		shmemx_alltoalls_nb(WORLD, to, from, 0, 2, 1, &request);
+	if (is("request-reduction"))
+		shmemx_reduce_scatter_nb(WORLD, to, from, 1, SHMEMX_DOUBLE, SHMEMX_XOR, &request);
 	if (is("request-team"))
 		shmem_team_split_strided(WORLD, 0, 1, shmem_n_pes(), NULL, 0, &team);
 	for (int i = 0; i < 8; i++) { /* the plans of syncs */
