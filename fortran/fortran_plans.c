@@ -126,6 +126,11 @@ API void torushmemf_plan_start(shmemx_plan_t plan)
 	shmemx_plan_start(plan);
 }
 
+API void torushmemf_plan_start_on(shmemx_plan_t plan, uint64_t *start, uint64_t *done)
+{
+	shmemx_plan_start_on(plan, start, done);
+}
+
 API bool torushmemf_plan_test(shmemx_plan_t plan)
 {
 	return shmemx_plan_test(plan);

@@ -265,6 +265,11 @@ int shmemx_alltoallv_init(shmem_team_t team, void *dest, const void *source, con
 int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int executor,
 			   shmemx_plan_t *plan);
 void shmemx_plan_start(shmemx_plan_t plan);
+/*
+ * From now on each change of the word start begins a run; done gets the value of start when the run
+ * is over. Both are symmetric. NULL for both: starts are by calls again.
+ */
+void shmemx_plan_start_on(shmemx_plan_t plan, uint64_t *start, uint64_t *done);
 int shmemx_plan_test(shmemx_plan_t plan);
 void shmemx_plan_wait(shmemx_plan_t plan);
 void shmemx_plan_free(shmemx_plan_t plan);

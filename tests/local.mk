@@ -61,6 +61,7 @@ API_TESTS = \
 	tests/api/neighbours_soak \
 	tests/api/no_lock \
 	tests/api/order \
+	tests/api/plan_words \
 	tests/api/plans \
 	tests/api/rdma \
 	tests/api/rdma_threads \

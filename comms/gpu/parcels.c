@@ -443,7 +443,7 @@ static void *serve(void *unused)
 			comms_sleep_cancel();
 			continue;
 		}
-		comms_sleep_idle(key);
+		comms_sleep_idle(key, 0);
 		polls = 1;
 	}
 	SANITIZER_HEED();

@@ -134,5 +134,11 @@ void comms_executor_stop(void);
 /* Number of the executor's lists to move, and the function that moves them. */
 extern atomic_int comms_executor_has;
 bool comms_executor_move(void);
+/*
+ * Words that the executor polls because nobody wakes it when they change: how many there are, and
+ * the function that acts on them. It returns true if it did anything.
+ */
+extern atomic_int comms_executor_polls;
+extern bool (*comms_executor_poll)(void);
 
 #endif

@@ -3,6 +3,9 @@
  * The executor: one thread of this PE that moves all lists assigned to it. While none is active it
  * sleeps on `work`. While some are active it waits like a PE, but with fewer polls, to leave the
  * processors to PEs that compute.
+ *
+ * It also polls words that start plans. Nobody wakes it when they change, so it keeps polling for a
+ * while if each PE has a processor, and then sleeps for a short time only.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,6 +24,11 @@
 #include "comms/wait/wait.h"
 
 #define POLLS 200
+#define POLLS_OF_WORDS 4000    /* about a millisecond */
+#define SLEEP_WITH_WORDS 50000 /* nanoseconds */
+
+atomic_int comms_executor_polls;
+bool (*comms_executor_poll)(void);
 
 static struct {
 	pthread_t thread;
@@ -35,6 +43,23 @@ static bool has_lists(void)
 	return atomic_load_explicit(&comms_executor_has, memory_order_relaxed) > 0;
 }
 
+static bool has_words(void)
+{
+	return atomic_load_explicit(&comms_executor_polls, memory_order_acquire) > 0;
+}
+
+static bool move(void)
+{
+	bool moved = has_words() && comms_executor_poll();
+
+	return (has_lists() && comms_executor_move()) || moved;
+}
+
+static unsigned polls_before_sleep(void)
+{
+	return has_words() && !comms.oversubscribed ? POLLS_OF_WORDS : POLLS;
+}
+
 /*
  * A server that progresses the network also moves these lists after an arrival, so the executor
  * would only delay it. If a NIC does everything and sends no wakeup, the executor polls it.
@@ -47,13 +72,13 @@ static bool poll_network(void)
 
 static void move_until_over(void)
 {
-	unsigned polls = POLLS;
+	unsigned polls = polls_before_sleep();
 
-	while (has_lists()) {
+	while (has_lists() || has_words()) {
 		uint32_t key;
 
-		if (comms_executor_move() || (polls > 0 && poll_network())) {
-			polls = POLLS;
+		if (move() || (polls > 0 && poll_network())) {
+			polls = polls_before_sleep();
 			continue;
 		}
 		if (polls > 0) {
@@ -61,12 +86,12 @@ static void move_until_over(void)
 			continue;
 		}
 		key = comms_sleep_prepare(COMMS_ANYWHERE);
-		if (comms_executor_move() || !has_lists()) {
+		if (move() || !(has_lists() || has_words())) {
 			comms_sleep_cancel();
-			polls = POLLS;
+			polls = polls_before_sleep();
 			continue;
 		}
-		comms_sleep_idle(key);
+		comms_sleep_idle(key, has_words() ? SLEEP_WITH_WORDS : 0);
 		polls = 1;
 	}
 }

@@ -315,9 +315,9 @@ unsigned comms_sleep(uint32_t key, unsigned *sleeps)
 	return polls;
 }
 
-void comms_sleep_idle(uint32_t key)
+void comms_sleep_idle(uint32_t key, long longest)
 {
-	const struct timespec length = {0, longest_sleep(SLEEP_WITH_LISTS)};
+	const struct timespec length = {0, longest > 0 ? longest : longest_sleep(SLEEP_WITH_LISTS)};
 
 	futex(&comms.system->wakeup.word, FUTEX_WAIT, key, &length);
 	comms_sleep_cancel();

@@ -77,8 +77,11 @@ void comms_sleep_cancel(void);
  * Returns the number of polls before the next sleep: none, unless something came for the network.
  */
 unsigned comms_sleep(uint32_t key, unsigned *sleeps);
-/* The last step for a thread that leaves the network to others and whose waits are not reported. */
-void comms_sleep_idle(uint32_t key);
+/*
+ * The last step for a thread that leaves the network to others and whose waits are not reported; at
+ * most so many nanoseconds (0: as others with lists to move).
+ */
+void comms_sleep_idle(uint32_t key, long longest);
 
 /*
  * A wait of COMMS_SLOW sleeps, some 0.1 s, is slow: these are called after each further sleep, and

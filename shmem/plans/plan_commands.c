@@ -194,7 +194,8 @@ static bool takes_thread(const struct maker *m)
 void plan_end(struct maker *m, shmemx_plan_t *plan)
 {
 	set_sync(&m->set); /* the others have read this PE's block */
-	m->plan->list.by_executor = takes_thread(m);
+	m->plan->words.by_executor = takes_thread(m);
+	m->plan->list.by_executor = m->plan->words.start || m->plan->words.by_executor;
 	if (m->plan->list.by_executor)
 		comms_executor_start(m->set.routine);
 	*plan = m->plan;

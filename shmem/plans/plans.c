@@ -132,6 +132,7 @@ static void number_plan(struct shmemx_plan *plan)
 {
 	atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_relaxed);
 	plan->order = (struct plan_order){0};
+	plan->words = (struct plan_words){0};
 	plan->number = ++plan->team->plans;
 }
 
@@ -225,6 +226,8 @@ static bool is_started(const struct shmemx_plan *plan)
 
 static bool is_under_way(struct shmemx_plan *plan)
 {
+	if (plan->words.start)
+		return !plan_words_are_over(plan);
 	return is_started(plan) && !comms_list_is_over(&plan->list);
 }
 
@@ -275,12 +278,28 @@ static void begin_run(struct shmemx_plan *plan, const char *routine)
 	}
 }
 
-void plan_start_run(struct shmemx_plan *plan, const char *routine)
+static void run(struct shmemx_plan *plan)
 {
-	begin_run(plan, routine);
 	if (COMMS_UNLIKELY(plan->divides))
 		divide_before(plan);
 	comms_list_start(&plan->list);
+}
+
+void plan_start_run(struct shmemx_plan *plan, const char *routine)
+{
+	begin_run(plan, routine);
+	run(plan);
+}
+
+bool plan_try_run(struct shmemx_plan *plan)
+{
+	int state = PLAN_IDLE;
+
+	if (!atomic_compare_exchange_strong_explicit(&plan->state, &state, PLAN_STARTED, memory_order_acquire,
+						     memory_order_relaxed))
+		return false;
+	run(plan);
+	return true;
 }
 
 bool plan_test_run(struct shmemx_plan *plan)
@@ -311,19 +330,43 @@ void plan_wait_run(struct shmemx_plan *plan)
 API void shmemx_plan_start(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	plan_start_run(plan_of(plan, __func__), __func__);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	if (COMMS_UNLIKELY(p->words.start != NULL))
+		rte_die(__func__, "a word starts the plan of %s; write it, or end that with shmemx_plan_start_on",
+			p->list.routine);
+	plan_start_run(p, __func__);
+}
+
+API void shmemx_plan_start_on(shmemx_plan_t plan, uint64_t *start, uint64_t *done)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	if (is_under_way(p) || (!p->words.start && is_started(p)))
+		rte_die(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
+	plan_take_words(p, start, done, __func__);
 }
 
 API int shmemx_plan_test(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	return plan_test_run(plan_of(plan, __func__));
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	return COMMS_UNLIKELY(p->words.start != NULL) ? plan_words_are_over(p) : plan_test_run(p);
 }
 
 API void shmemx_plan_wait(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	plan_wait_run(plan_of(plan, __func__));
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	if (COMMS_LIKELY(!p->words.start)) {
+		plan_wait_run(p);
+	} else if (!plan_words_are_over(p)) {
+		hang_note_group(p->list.routine, &p->team->group);
+		COMMS_WAIT(COMMS_ANYWHERE, plan_words_are_over(p));
+	}
 }
 
 /*
@@ -338,6 +381,7 @@ API void shmemx_plan_free(shmemx_plan_t plan)
 
 	if (is_under_way(p))
 		rte_die(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
+	plan_lose_words(p);
 	hang_note_group(__func__, set.group);
 	set_check_agreement(&set, "the plan's number among those of its team", (long)p->number, NULL, 0, NULL);
 	plan_discard(&set, p);
@@ -421,6 +465,8 @@ void api_plans_check_team(const struct shmemx_team *team, const char *routine)
 
 void api_plans_stop(void)
 {
+	for (int i = 0; i < SHMEMX_PLANS; i++)
+		plan_lose_words(&plans.plan[i]);
 	comms_executor_stop();
 	for (int i = 0; i < SHMEMX_PLANS; i++)
 		if (plans.plan[i].team)

@@ -51,6 +51,14 @@ struct plan_order {
  */
 enum plan_state { PLAN_IDLE, PLAN_STARTED, PLAN_HELD };
 
+/* Words that start a plan, and say that it is over (plan_words.c). */
+struct plan_words {
+	uint64_t *start, *done; /* NULL: there are none */
+	uint64_t seen;		/* value of start at the last run */
+	bool under_way;
+	bool by_executor; /* the list was the executor's before */
+};
+
 struct shmemx_plan {
 	struct comms_list list;
 	struct shmemx_team *team; /* NULL: this plan is free */
@@ -62,7 +70,8 @@ struct shmemx_plan {
 	struct plan_order order;
 	int changes;	  /* changes of the team's topology before it was made */
 	uint64_t counted; /* runs counted by plans_moved */
-	bool divides;	  /* a start or the end of a run divides, for an average */
+	struct plan_words words;
+	bool divides; /* a start or the end of a run divides, for an average */
 	/* Of requests (requests.c): what the plan is for; NULL: a plan of the program. */
 	const struct plan_kind *kind;
 	struct plan_order key;
@@ -108,10 +117,20 @@ struct shmemx_plan *plan_find(const struct shmemx_team *team, const struct plan_
 			      const struct plan_order *key);
 struct shmemx_plan *plan_oldest(const struct shmemx_team *team, int *count);
 void plan_start_run(struct shmemx_plan *plan, const char *routine);
+/* The same as a start, but returns false if the plan is held. */
+bool plan_try_run(struct shmemx_plan *plan);
 void plan_wait_run(struct shmemx_plan *plan);
 /* Returns false while the last run is under way. */
 bool plan_test_run(struct shmemx_plan *plan);
 void plan_discard(const struct set *set, struct shmemx_plan *plan);
+
+/*
+ * A plan at rest takes words, or NULL: none. A plan with words: has it run for the last value of
+ * start?
+ */
+void plan_take_words(struct shmemx_plan *plan, uint64_t *start, uint64_t *done, const char *routine);
+void plan_lose_words(struct shmemx_plan *plan);
+bool plan_words_are_over(const struct shmemx_plan *plan);
 
 /* The condition under which a queue's command may run. */
 struct when {

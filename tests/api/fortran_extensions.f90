@@ -14,6 +14,7 @@ program fortran_extensions
   call try_irregular()
   call try_plans()
   call try_requests()
+  call try_words()
   call try_blocks()
   call try_neighbours()
   call try_rdma()
@@ -137,6 +138,34 @@ contains
     call check(all_of(3) == 100 * (npes - 1) + 3, "broadcast")
     call shmem_deallocate(mine)
     call shmem_deallocate(all_of)
+  end subroutine
+
+  ! A plan that a word starts.
+  subroutine try_words()
+    type(shmemx_plan_t) :: plan
+    integer(c_int64_t), pointer :: start, done
+    integer, pointer :: total(:), part(:)
+    integer(c_int64_t) :: round
+    call shmem_allocate(total, [1])
+    call shmem_allocate(part, [1])
+    call shmem_allocate(start)
+    call shmem_allocate(done)
+    start = 0
+    call shmemx_allreduce_init(SHMEM_TEAM_WORLD, total, part, SHMEMX_SUM, SHMEMX_PLAN_AUTO, plan)
+    call shmemx_plan_start_on(plan, start, done)
+    do round = 1, 3
+      part = me + int(round)
+      call shmem_barrier_all()
+      call shmem_put(start, round, me)
+      call shmem_wait_until(done, SHMEM_CMP_EQ, round)
+      call check(total(1) == npes * (npes - 1) / 2 + npes * int(round), "a sum that a word starts")
+    end do
+    call shmemx_plan_start_on(plan)
+    call run_plan(plan)
+    call shmem_deallocate(done)
+    call shmem_deallocate(start)
+    call shmem_deallocate(part)
+    call shmem_deallocate(total)
   end subroutine
 
   ! Requests and plans for what try_blocks calls, for scans and for reductions.

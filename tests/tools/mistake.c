@@ -601,6 +601,38 @@ static void plan_edges(bool odd)
 }
 
 /* PE 0 is the root, and only the last PE makes the mistake, so that no run ends. */
+static void plan_words(bool odd)
+{
+	static uint64_t words[4];
+	uint64_t private;
+	shmemx_plan_t plan, other;
+
+	shmemx_broadcast_init(WORLD, to, from, 16, 0, SHMEMX_PLAN_AUTO, &plan);
+	shmemx_allgather_init(WORLD, to, from, 8, SHMEMX_PLAN_AUTO, &other);
+	if (odd && is("plan-word-private"))
+		shmemx_plan_start_on(plan, &words[0], &private);
+	if (odd && is("plan-word-one"))
+		shmemx_plan_start_on(plan, &words[0], NULL);
+	if (odd && is("plan-word-same"))
+		shmemx_plan_start_on(plan, &words[0], &words[0]);
+	if (odd && is("plan-word-odd"))
+		shmemx_plan_start_on(plan, (uint64_t *)(void *)((char *)words + 4), &words[2]);
+	shmemx_plan_start_on(plan, &words[0], &words[1]);
+	if (odd && is("plan-word-shared"))
+		shmemx_plan_start_on(other, &words[2], &words[0]);
+	if (odd && is("plan-word-start"))
+		shmemx_plan_start(plan);
+	if (odd)
+		__atomic_store_n(&words[0], 1, __ATOMIC_RELEASE);
+	if (odd && is("plan-word-again"))
+		shmemx_plan_start_on(plan, &words[2], &words[3]);
+	if (odd && is("plan-word-free"))
+		shmemx_plan_free(plan);
+	if (odd && is("plan-word-left"))
+		shmem_finalize();
+	shmem_barrier_all();
+}
+
 static void plan_wrongly(bool odd)
 {
 	shmemx_plan_t plan = SHMEMX_PLAN_INVALID;
@@ -609,6 +641,10 @@ static void plan_wrongly(bool odd)
 
 	if (strncmp(mistake, "plan-", 5))
 		return;
+	if (!strncmp(mistake, "plan-word-", 10)) {
+		plan_words(odd);
+		return;
+	}
 	if (!strncmp(mistake, "plan-edge-", 10)) {
 		plan_edges(odd);
 		return;

@@ -167,6 +167,18 @@ fails()
 	fails list-psync '^torushmem: PE 0: shmemx_team_of_pes: ' 'psync=0x' 'symmetric'
 }
 
+@test "plans that a word starts" {
+	fails plan-word-private '^torushmem: PE 1: shmemx_plan_start_on: ' 'done=0x' 'symmetric'
+	fails plan-word-one '^torushmem: PE 1: shmemx_plan_start_on: ' 'done is NULL' 'pass two words'
+	fails plan-word-same '^torushmem: PE 1: shmemx_plan_start_on: ' 'the same word'
+	fails plan-word-odd '^torushmem: PE 1: shmemx_plan_start_on: ' 'start=0x' 'multiple of 8'
+	fails plan-word-shared '^torushmem: PE 1: shmemx_plan_start_on: ' 'done=0x' 'is a word of the plan of shmemx_broadcast_init'
+	fails plan-word-start '^torushmem: PE 1: shmemx_plan_start: ' 'a word starts the plan of shmemx_broadcast_init'
+	fails plan-word-again '^torushmem: PE 1: shmemx_plan_start_on: ' 'shmemx_broadcast_init is under way'
+	fails plan-word-free '^torushmem: PE 1: shmemx_plan_free: ' 'shmemx_broadcast_init is under way'
+	fails plan-word-left '^torushmem: PE 1: shmem_finalize: ' 'shmemx_broadcast_init is under way'
+}
+
 @test "blocks, and nonblocking collectives" {
 	fails block-type '^torushmem: PE 0: shmemx_gather: ' 'type=99 is no type'
 	fails block-root '^torushmem: PE 0: shmemx_scatter: ' 'PE_root=7' 'PEs 0 to 1'
