@@ -31,8 +31,7 @@ libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms
 	comms/wait/writers.c comms/wait/writers.h comms/wait/writers_processes.c
 # net: which network a job uses.
 libtorushmem_la_SOURCES += comms/networks.def comms/net/failure.c comms/net/failure.h \
-	comms/net/greeting.c comms/net/greeting.h comms/net/networks.c comms/net/networks.h \
-	comms/net/server.c comms/net/server.h comms/net/sockets.c comms/net/sockets.h
+	comms/net/networks.c comms/net/networks.h comms/net/server.c comms/net/server.h comms/net/sockets.c comms/net/sockets.h
 # groups: topology of a team, and its barriers.
 libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/groups.h comms/groups/numa.c \
 	comms/groups/numa.h comms/groups/topology.c comms/groups/topology.h \

@@ -10,7 +10,8 @@
 
 /*
  * The run-time environment: the number of this PE, the other PEs of the job, and what they publish.
- * It is a PMIx client; without a launcher, the job has one PE.
+ * PMIx or a rendezvous over TCP brings the PEs together (rte/start/provider.h); without either, the
+ * job has one PE.
  *
  * A PE publishes its endpoint info (bytes that the layer above makes), and any other PE can fetch
  * it after rte_exchange. One thread at a time may call these functions, but any thread may call
@@ -21,7 +22,8 @@ enum rte_status {
 	RTE_OK,
 	RTE_NO_LAUNCHER_PMIX, /* the launcher offers no PMIx */
 	RTE_UNREACHABLE,      /* the PMIX_ variables name a server that does not answer */
-	RTE_FAILED	      /* a PMIx call failed; rte.problem says which */
+	RTE_FAILED,	      /* a PMIx call failed; rte.problem says which */
+	RTE_BAD_START,	      /* without a launcher's PMIx; rte.problem is a whole sentence */
 };
 
 /*
@@ -53,9 +55,9 @@ struct rte {
 	bool several_hosts;
 	/* This node has the endpoint infos of all PEs, so rte_fetch asks no other node. */
 	bool has_all_infos;
-	bool connected; /* to a PMIx server */
+	bool connected; /* to the other PEs' infos; false: a job of one PE */
 	int generation; /* number of rte_init calls of this process */
-	char problem[160];
+	char problem[400];
 	/* Called by the signal handler, in the interrupted thread; NULL: nothing. */
 	void (*explain)(struct rte_fault *fault);
 	void (*last_words)(void); /* called before the process ends abnormally; NULL: nothing */
@@ -65,6 +67,25 @@ extern struct rte rte;
 
 enum rte_status rte_init(void);
 void rte_finalize(void);
+
+/*
+ * Makes an id of a new job, which the caller hands to all PEs of that job, and listens for them. A
+ * status other than RTE_OK comes with rte.problem.
+ */
+#define RTE_UNIQUE_ID_BYTES 128
+enum rte_status rte_make_unique_id(void *id);
+
+/*
+ * The next rte_init joins the job of this id, whatever the environment says. False: these bytes are
+ * no id.
+ */
+bool rte_use_unique_id(const void *id, int pe, int n_pes);
+
+/* Does the environment, or rte_use_unique_id, say that this process is one of several PEs? */
+bool rte_has_other_pes(void);
+
+/* What has told rte_init of a job without a launcher's PMIx; NULL: nothing. */
+const char *rte_start_source(void);
 
 /*
  * Closes the connection, which rte_finalize keeps for another rte_init. Call it when the process

@@ -22,8 +22,8 @@ const struct setting settings_table[SETTING_COUNT] = {
  * errors.
  */
 static const char *const foreign_names[] = {
-	"SHMEM_CC",   "SHMEM_CXX",  "SHMEM_FC",	 "SHMEM_CFLAGS", "SHMEM_CXXFLAGS",    "SHMEM_LDFLAGS", "SHMEM_LIBS",
-	"SHMEM_HOME", "SHMEM_ROOT", "SHMEM_DIR", "SHMEM_PREFIX", "SHMEM_INSTALL_DIR", "SHMEM_INC",     "SHMEM_LIB",
+	"SHMEM_CC",   "SHMEM_CXX", "SHMEM_FC",	   "SHMEM_CFLAGS",	"SHMEM_CXXFLAGS", "SHMEM_LDFLAGS", "SHMEM_LIBS",
+	"SHMEM_HOME", "SHMEM_DIR", "SHMEM_PREFIX", "SHMEM_INSTALL_DIR", "SHMEM_INC",	  "SHMEM_LIB",
 };
 
 /* Module files set this to a folder. Any other value is a misspelt SHMEM_PATHS. */
@@ -47,6 +47,13 @@ const char *setting_text(enum setting_id id)
 	const char *value = environment_value(&settings_table[id], &old);
 
 	return value ? value : settings_table[id].fallback;
+}
+
+const char *setting_shown(enum setting_id id)
+{
+	const char *value = setting_text(id);
+
+	return id == SETTING_SECRET && value[0] ? "(hidden)" : value;
 }
 
 bool setting_given(enum setting_id id)

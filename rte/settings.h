@@ -34,6 +34,9 @@ extern const struct setting settings_table[SETTING_COUNT];
 /* The value in force: from the environment, otherwise the default. Never NULL. */
 const char *setting_text(enum setting_id id);
 
+/* The same for what people read: it hides a secret. */
+const char *setting_shown(enum setting_id id);
+
 /* Was it given in the environment (by either spelling)? An empty value counts as given. */
 bool setting_given(enum setting_id id);
 

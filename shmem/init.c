@@ -52,7 +52,7 @@ static void start_rte(const char *routine)
 		if (rte.pe == 0)
 			rte_report(routine,
 				   "the launcher (%s) offers this process no PMIx; use oshrun, Open MPI's mpirun, "
-				   "prterun or srun --mpi=pmix",
+				   "prterun or srun --mpi=pmix, or set SHMEM_ROOT=HOST:PORT (shmemx_init_attr(3))",
 				   rte.problem);
 		rte_abort(1, RTE_SAID);
 	case RTE_UNREACHABLE:
@@ -61,6 +61,7 @@ static void start_rte(const char *routine)
 			"variables to run one PE",
 			rte.problem);
 	case RTE_FAILED: rte_die(routine, "the launcher's PMIx server failed: %s", rte.problem);
+	case RTE_BAD_START: rte_die(routine, "%s", rte.problem);
 	}
 }
 

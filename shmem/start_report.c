@@ -103,7 +103,7 @@ static void print_changed_settings(void)
 	int column = printf("Settings:"), changed = 0, defaults = 0;
 
 	for (int i = 0; i < SETTING_COUNT; i++) {
-		const char *name = settings_table[i].name, *value = setting_text((enum setting_id)i);
+		const char *name = settings_table[i].name, *value = setting_shown((enum setting_id)i);
 		int width = (int)(strlen(name) + strlen(value)) + 2;
 
 		if (!setting_given((enum setting_id)i)) {
@@ -131,6 +131,8 @@ static void print_info(void)
 	printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
 	print_fact("PEs", "%d, of which %d on this node by load and store%s%s", comms.n_pes, comms.n_node,
 		   comms_network_name() ? "; others by " : "", comms_network_name() ? comms_network_name() : "");
+	if (rte_start_source())
+		print_fact("Start", "without a launcher, by %s", rte_start_source());
 	if (comms_network_routes())
 		print_fact("Cables", "%s", comms_network_routes());
 	if (comms_network_connections())

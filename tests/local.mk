@@ -180,8 +180,8 @@ tests/unit/extensions.def: $(srcdir)/include/shmemx.h include/shmemx_typed.h
 		$(srcdir)/include/shmemx.h include/shmemx_typed.h >$@.new && mv $@.new $@
 tests/unit/categories.$(OBJEXT): tests/unit/extensions.def
 CLEANFILES += tests/unit/extensions.def
-tests_unit_greeting_SOURCES = tests/unit/greeting.c comms/net/greeting.c \
-	comms/net/greeting.h
+tests_unit_greeting_SOURCES = tests/unit/greeting.c rte/host/greeting.c \
+	rte/host/greeting.h
 tests_unit_greeting_LDADD =
 tests_unit_hooks_SOURCES = tests/unit/hooks.c comms/net/ucx/filter/ucx_hooks.c \
 	comms/net/ucx/filter/ucx_hooks.h
@@ -313,6 +313,7 @@ EXTRA_DIST += \
 	tests/tools/mistake.c \
 	tests/tools/mistakes.bats \
 	tests/tools/besieged.c tests/tools/progs/record.c tests/tools/progs/socket_functions.c \
+	tests/tools/progs/ends.c tests/tools/progs/start tests/tools/without_launcher.bats \
 	tests/tools/strangers tests/tools/strangers.bats \
 	tests/tools/mismatch.c \
 	tests/tools/mismatches.bats \

@@ -19,6 +19,7 @@
 
 #include "memory.h"
 #include "private_copies.h"
+#include "rte/rte.h"
 #include "rte/settings.h"
 
 struct globals globals = {.fd = -1};
@@ -153,7 +154,7 @@ __attribute__((constructor)) static void share_globals(void)
 	dl_iterate_phdr(find_range, &r);
 	globals.start = (char *)r.start;
 	globals.size = r.end - r.start;
-	if (!getenv("PMIX_RANK"))
+	if (!rte_has_other_pes())
 		globals.why_private = "not started by a launcher";
 	else if (!setting_bool(SETTING_SHARE_GLOBALS, &wanted) || !wanted)
 		globals.why_private = "SHMEM_SHARE_GLOBALS";

@@ -13,14 +13,19 @@ extern char **environ;
 
 /*
  * PMIX_MCA_* are the user's settings of libpmix; every other PMIX_* describes one process of one
- * job.
+ * job, and so do the variables of a job without a launcher.
  */
-static bool is_of_another_server(const char *entry)
+static bool is_of_another_job(const char *entry)
 {
+	static const char *const own[] = {"SHMEM_RANK=", "SHMEM_SIZE=", "SHMEM_ROOT=", "SHMEM_SECRET="};
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (!strncmp(entry, own[i], strlen(own[i])))
+			return true;
 	return !strncmp(entry, "PMIX_", 5) && strncmp(entry, "PMIX_MCA_", 9);
 }
 
-static void forget_other_servers(void)
+static void forget_other_jobs(void)
 {
 	char **entry = environ;
 
@@ -28,7 +33,7 @@ static void forget_other_servers(void)
 		char name[128];
 		size_t length = strcspn(*entry, "=");
 
-		if (!is_of_another_server(*entry) || length >= sizeof name) {
+		if (!is_of_another_job(*entry) || length >= sizeof name) {
 			entry++;
 			continue;
 		}
@@ -64,7 +69,7 @@ char **environment_for_pes(const struct options *options)
 	size_t count = 0;
 	char **copy;
 
-	forget_other_servers();
+	forget_other_jobs();
 	if (!apply_exports(options) || !leak_check_prepare(options)) {
 		say("out of memory");
 		return NULL;

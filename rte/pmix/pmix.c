@@ -7,10 +7,8 @@
  * pmix_exchange.c  fences, and the exchange of endpoint infos
  * pmix_nodes.c     what the launcher knows of nodes and of the fabric
  */
-#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,50 +17,6 @@
 #include "rte/host/variables.h"
 #include "rte/rte.h"
 #include "rte/signal_handlers.h"
-
-/*
- * Launchers put the number of processes and the rank into these variables. A number above 1 without
- * PMIx means that the launcher does not offer PMIx. The program must not continue as a job of one
- * PE, because its results would be wrong.
- */
-static bool has_launcher_without_pmix(void)
-{
-	static const struct {
-		const char *count, *rank;
-	} launchers[] = {
-		{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-		{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
-		{"PMI_SIZE", "PMI_RANK"},
-		{"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
-		{"MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
-		{"PALS_NRANKS", "PALS_RANKID"},
-	};
-
-	for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
-		const char *count = getenv(launchers[i].count), *rank = getenv(launchers[i].rank);
-
-		if (count && atoi(count) > 1) {
-			snprintf(rte.problem, sizeof rte.problem, "%s=%s", launchers[i].count, count);
-			rte.pe = rank ? atoi(rank) : 0;
-			return true;
-		}
-	}
-	/*
-	 * MPICH's mpiexec -pmi-port gives the number only over this port, whose protocol the
-	 * library does not speak.
-	 */
-	if (getenv("PMI_PORT"))
-		snprintf(rte.problem, sizeof rte.problem, "PMI_PORT=%s", getenv("PMI_PORT"));
-	return getenv("PMI_PORT");
-}
-
-static bool init_single_pe(void)
-{
-	rte.pe = 0;
-	rte.n_pes = rte.n_local = 1;
-	rte.local_pes = calloc(1, sizeof *rte.local_pes);
-	return rte.local_pes != NULL;
-}
 
 void rte_when_asked(void (*function)(void))
 {
@@ -127,18 +81,12 @@ static pmix_status_t connect_to_server(void)
 	return status;
 }
 
-enum rte_status rte_init(void)
+static enum rte_status start(void)
 {
 	pmix_status_t events[] = {PMIX_ERR_LOST_CONNECTION, RTE_EVENT_ASKED};
 	pmix_status_t status;
 
-	rte.generation++;
 	atomic_store_explicit(&rte_client.leaving, false, memory_order_seq_cst);
-	if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK")) {
-		if (has_launcher_without_pmix())
-			return RTE_NO_LAUNCHER_PMIX;
-		return init_single_pe() ? RTE_OK : rte_failed("malloc", PMIX_ERR_NOMEM);
-	}
 	if (!rte_client.still_open) {
 		status = connect_to_server();
 		if (status != PMIX_SUCCESS) {
@@ -151,7 +99,7 @@ enum rte_status rte_init(void)
 		rte_notify_up(true);
 	}
 	rte_client.still_open = false;
-	rte.connected = true;
+	rte_client.connected = true;
 	rte.pe = (int)rte_client.self.rank;
 	if (!read_job_size())
 		return rte_failed("PMIx_Get(" PMIX_JOB_SIZE ")", PMIX_ERR_NOT_FOUND);
@@ -167,32 +115,20 @@ enum rte_status rte_init(void)
  * process from the fence that others have begun, and some leave the fence early and some wait for
  * ever.
  */
-void rte_finalize(void)
+static void finalize(void)
 {
 	atomic_store_explicit(&rte_client.leaving, true, memory_order_seq_cst);
-	rte_client.still_open = rte.connected;
+	rte_client.still_open = rte_client.connected;
 	if (rte_client.still_open)
 		rte_notify_up(false);
-	free(rte.local_pes);
-	rte.local_pes = NULL;
-	rte.connected = false;
-	rte.n_pes = rte.n_local = 0;
+	rte_client.connected = false;
 }
 
-void rte_leave(void)
+static void leave(void)
 {
 	if (rte_client.still_open)
 		PMIx_Finalize(NULL, 0);
 	rte_client.still_open = false;
-}
-
-/* Ends the process if PMIx_Abort does not return: the server may first try to reach a lost host. */
-static void *exit_after_delay(void *status)
-{
-	const struct timespec patience = {5, 0};
-
-	nanosleep(&patience, NULL);
-	_exit((int)(intptr_t)status);
 }
 
 /*
@@ -203,30 +139,31 @@ static void let_others_fetch(void)
 {
 	const struct timespec pause = {0, 100000000};
 
-	if (rte.connected && rte.several_hosts && !rte_by_oshrun() && !rte_by_slurm())
+	if (rte_client.connected && rte.several_hosts && !rte_by_oshrun() && !rte_by_slurm())
 		nanosleep(&pause, NULL);
 }
 
-void rte_abort(int status, const char *message)
+/*
+ * The launcher must learn of a failure also before rte_init and after rte_finalize, because other
+ * PEs may wait for this one.
+ */
+static void abort_job(int status, const char *message)
 {
-	pthread_t thread;
-
-	/* Flushes the output of the program, unless another thread holds the lock of stdout. */
-	if (ftrylockfile(stdout) == 0) {
-		fflush_unlocked(stdout);
-		funlockfile(stdout);
-	}
 	atomic_store_explicit(&rte_client.leaving, true, memory_order_seq_cst);
-	if (rte.last_words)
-		rte.last_words();
-	pthread_create(&thread, NULL, exit_after_delay, (void *)(intptr_t)status);
 	let_others_fetch();
-	/*
-	 * The launcher must learn of a failure also before rte_init and after rte_finalize, because
-	 * other PEs may wait for this one.
-	 */
-	if (rte.connected || rte_client.still_open ||
-	    (!rte_client.unreachable && getenv("PMIX_RANK") && PMIx_Init(&rte_client.self, NULL, 0) == PMIX_SUCCESS))
+	if (rte_client.connected || rte_client.still_open ||
+	    (!rte_client.unreachable && PMIx_Init(&rte_client.self, NULL, 0) == PMIX_SUCCESS))
 		PMIx_Abort(status, message, NULL, 0);
-	_exit(status);
 }
+
+const struct rte_provider rte_pmix = {
+	.start = start,
+	.finalize = finalize,
+	.leave = leave,
+	.exchange = rte_pmix_exchange,
+	.fetch = rte_pmix_fetch,
+	.fence = rte_pmix_fence,
+	.fence_within = rte_pmix_fence_within,
+	.host = rte_pmix_host,
+	.abort = abort_job,
+};

@@ -7,11 +7,13 @@
 #include <stdbool.h>
 
 #include "rte/rte.h"
+#include "rte/start/provider.h"
 
 /* Shared by the files pmix*.c only. */
 
 struct rte_client {
 	pmix_proc_t self;
+	bool connected;
 	bool unreachable; /* no server has answered; do not try again */
 	/* The library is finalized, but the connection is still open. */
 	bool still_open;
@@ -35,6 +37,13 @@ pmix_value_t *rte_job_value(const char *key);
  */
 void rte_notify_up(bool up);
 void rte_notify_fence(bool in_fence);
+
+/* Members of rte_pmix. */
+enum rte_status rte_pmix_exchange(const void *info, size_t size);
+void *rte_pmix_fetch(int pe, size_t *size);
+enum rte_status rte_pmix_fence(void);
+bool rte_pmix_fence_within(int seconds);
+bool rte_pmix_host(int pe, char *name, size_t size);
 
 /* Fill in rte.local_pes and rte.n_local, and after that rte.several_hosts. False: no memory. */
 bool rte_read_local_pes(void);

@@ -25,8 +25,6 @@ static enum rte_status fence_with_retries(bool collect)
 	pmix_status_t status = PMIX_SUCCESS;
 	pmix_info_t how;
 
-	if (!rte.connected)
-		return RTE_OK;
 	PMIX_INFO_LOAD(&how, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
 	rte_notify_fence(true);
 	while (tries-- > 0) {
@@ -43,12 +41,12 @@ static enum rte_status fence_with_retries(bool collect)
  * Under Slurm, PEs leave a fence that collects no data at once, unless the site's configuration
  * says otherwise (PMIxFenceBarrier).
  */
-enum rte_status rte_fence(void)
+enum rte_status rte_pmix_fence(void)
 {
 	return fence_with_retries(rte_by_slurm());
 }
 
-/* The fence of rte_fence_within, which may still be in progress after that has returned. */
+/* The fence of rte_pmix_fence_within, which may still be in progress after that has returned. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t over;
@@ -66,15 +64,13 @@ static void end_last_fence(pmix_status_t status, void *unused)
 	pthread_mutex_unlock(&last_fence.lock);
 }
 
-bool rte_fence_within(int seconds)
+bool rte_pmix_fence_within(int seconds)
 {
 	bool collect = rte_by_slurm();
 	struct timespec end;
 	static pmix_info_t fence_info; /* in use until the fence ends */
 	int late = 0;
 
-	if (!rte.connected)
-		return true;
 	PMIX_INFO_LOAD(&fence_info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += seconds;
@@ -99,14 +95,12 @@ static const char *info_key(char key[32])
  * first contact, costs milliseconds each, and Open MPI 4.1 may report that there is none when two
  * PEs of a node ask for the same one.
  */
-enum rte_status rte_exchange(const void *info, size_t size)
+enum rte_status rte_pmix_exchange(const void *info, size_t size)
 {
 	pmix_status_t status;
 	pmix_value_t value;
 	char key[32];
 
-	if (!rte.connected)
-		return RTE_OK;
 	value.type = PMIX_BYTE_OBJECT;
 	value.data.bo.bytes = (char *)(uintptr_t)info;
 	value.data.bo.size = size;
@@ -117,10 +111,10 @@ enum rte_status rte_exchange(const void *info, size_t size)
 	if (status != PMIX_SUCCESS)
 		return rte_failed("PMIx_Commit", status);
 	rte.has_all_infos = rte.n_pes <= COLLECTED_JOB;
-	return rte.has_all_infos ? fence_with_retries(true) : rte_fence();
+	return rte.has_all_infos ? fence_with_retries(true) : rte_pmix_fence();
 }
 
-void *rte_fetch(int pe, size_t *size)
+void *rte_pmix_fetch(int pe, size_t *size)
 {
 	pmix_value_t *value = NULL;
 	pmix_status_t status;

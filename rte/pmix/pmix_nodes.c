@@ -13,8 +13,6 @@
 #include "rte/rte.h"
 #include "rte/text/text.h"
 
-#define HOST_NAME 256
-
 void rte_count_hosts(void)
 {
 	pmix_value_t *value = rte_job_value(PMIX_NUM_NODES);
@@ -48,21 +46,6 @@ bool rte_read_local_pes(void)
 	return rte.local_pes != NULL;
 }
 
-bool rte_is_local(int pe)
-{
-	int low = 0, high = rte.n_local;
-
-	while (low < high) {
-		int middle = (low + high) / 2;
-
-		if (rte.local_pes[middle] < pe)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < rte.n_local && rte.local_pes[low] == pe;
-}
-
 /*
  * Slurm's name for a host may differ from the host's own. PMIx 5 has the host's own name for this
  * host, and Slurm's for all others.
@@ -72,15 +55,13 @@ static const char *slurm_name(int pe)
 	return rte_by_slurm() && rte_is_local(pe) ? getenv("SLURMD_NODENAME") : NULL;
 }
 
-bool rte_host(int pe, char *name, size_t size)
+bool rte_pmix_host(int pe, char *name, size_t size)
 {
 	pmix_value_t *value = NULL;
 	const char *by_slurm;
 	pmix_proc_t peer;
 	bool known;
 
-	if (!rte.connected)
-		return gethostname(name, size) == 0;
 	by_slurm = slurm_name(pe);
 	if (by_slurm)
 		return (size_t)snprintf(name, size, "%s", by_slurm) < size;
@@ -90,25 +71,6 @@ bool rte_host(int pe, char *name, size_t size)
 	known = value->type == PMIX_STRING && (size_t)snprintf(name, size, "%s", value->data.string) < size;
 	PMIX_VALUE_RELEASE(value);
 	return known;
-}
-
-/*
- * The number is a hash of the host's name, because Open MPI 4.1 gives no PMIX_NODEID of other
- * hosts, and oshrun's server gives none to a process that initialises PMIx again. The hash is
- * FNV-1a; with 64 bits, two of a million hosts collide once in forty million jobs.
- */
-bool rte_node(int pe, uint64_t *number)
-{
-	char name[HOST_NAME];
-
-	*number = 14695981039346656037u;
-	if (rte.n_local == rte.n_pes)
-		return true;
-	if (!rte_host(pe, name, sizeof name))
-		return false;
-	for (const char *c = name; *c; c++)
-		*number = (*number ^ (unsigned char)*c) * 1099511628211u;
-	return true;
 }
 
 /*
@@ -124,7 +86,7 @@ static pmix_value_t *fabric_value(const char *key, const char *host)
 	pmix_proc_t job;
 	bool yes = true;
 
-	if (!rte.connected)
+	if (!rte_client.connected)
 		return NULL;
 	PMIX_LOAD_PROCID(&job, rte_client.self.nspace, PMIX_RANK_WILDCARD);
 	PMIX_INFO_LOAD(&about[0], PMIX_OPTIONAL, &yes, PMIX_BOOL);
@@ -150,7 +112,7 @@ void *rte_vendor_map(bool ask, size_t *size)
 	pmix_value_t *value = NULL;
 	void *map = NULL;
 
-	if (rte.connected)
+	if (rte_client.connected)
 		value = ask ? rte_job_value(key) : fabric_value(key, NULL);
 	if (value && value->type == PMIX_BYTE_OBJECT && value->data.bo.size > 0) {
 		map = malloc(value->data.bo.size);
@@ -214,7 +176,7 @@ int rte_fabric_coordinates(int pe, int *at, int most)
 	char host[256];
 	int axes = 0;
 
-	if (!rte_host(pe, host, sizeof host))
+	if (!rte_client.connected || !rte_pmix_host(pe, host, sizeof host))
 		return 0;
 	value = fabric_value(PMIX_FABRIC_COORDINATES, host);
 	devices = value && value->type == PMIX_DATA_ARRAY ? value->data.darray : NULL;
@@ -243,7 +205,7 @@ int rte_node_processors(void)
 
 	if (mine >= rte.n_local || !rte.connected)
 		return mine;
-	value = rte_job_value(RTE_KEY_PROCESSORS);
+	value = rte_client.connected ? rte_job_value(RTE_KEY_PROCESSORS) : NULL;
 	if (!value)
 		return rte_container_processors();
 	if (value->type == PMIX_UINT32)
@@ -258,7 +220,7 @@ int rte_node_processors(void)
  */
 int rte_memory_group(int *groups)
 {
-	pmix_value_t *value = rte.connected ? fabric_value(RTE_KEY_MEMORY_GROUPS, NULL) : NULL;
+	pmix_value_t *value = rte_client.connected ? fabric_value(RTE_KEY_MEMORY_GROUPS, NULL) : NULL;
 	const char *sizes = value && value->type == PMIX_STRING ? value->data.string : NULL;
 	int group = -1, before = 0;
 

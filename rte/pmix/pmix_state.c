@@ -5,7 +5,6 @@
 #include "pmix_client.h"
 #include "rte/rte.h"
 
-struct rte rte;
 struct rte_client rte_client;
 
 enum rte_status rte_failed(const char *call, pmix_status_t status)

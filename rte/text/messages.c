@@ -19,8 +19,10 @@ struct rte_routine_names rte_routine_names;
 /* Known from the launcher even before rte_init and after rte_finalize. */
 static int my_number(void)
 {
-	const char *rank = getenv("PMIX_RANK");
+	const char *rank = getenv("SHMEM_RANK");
 
+	if (!rank)
+		rank = getenv("PMIX_RANK");
 	return rte.n_pes > 0 || !rank ? rte.pe : atoi(rank);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * comms/net/greeting.c: SipHash by its authors' vectors; genuine greetings and
+ * rte/host/greeting.c: SipHash by its authors' vectors; genuine greetings and
  * others; none is accepted twice.
  */
-#include "comms/net/greeting.h"
+#include "rte/host/greeting.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -43,7 +43,7 @@ static void report_row(struct report *report, enum setting_id id)
 	const struct setting *setting = &settings_table[id];
 	char values[128];
 
-	report_setting(report, setting->name, setting_text(id), setting_origin(id), setting->help,
+	report_setting(report, setting->name, setting_shown(id), setting_origin(id), setting->help,
 		       setting->values[0] ? setting_values(id, values, sizeof values) : "any");
 }
 

@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "comms/net/greeting.h"
+#include "rte/host/greeting.h"
 #include "rte/host/first_data.h"
 #include "rte/rte.h"
 

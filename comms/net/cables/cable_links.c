@@ -15,7 +15,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "comms/net/greeting.h"
+#include "rte/host/greeting.h"
 #include "rte/rte.h"
 
 /* --- Queues --- */

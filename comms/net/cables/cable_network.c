@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "comms/net/greeting.h"
+#include "rte/host/greeting.h"
 #include "comms/net/sockets.h"
 #include "rte/host/first_data.h"
 #include "rte/rte.h"

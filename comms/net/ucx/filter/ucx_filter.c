@@ -34,7 +34,7 @@
 #include "rte/host/first_data.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
-#include "comms/net/greeting.h"
+#include "rte/host/greeting.h"
 #include "ucx_hooks.h"
 
 enum filter_mode { MODE_OFF, MODE_CLOSED, MODE_OPEN }; /* closed: the key is not known yet */

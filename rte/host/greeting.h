@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COMMS_GREETING_H
-#define COMMS_GREETING_H
+#ifndef RTE_GREETING_H
+#define RTE_GREETING_H
 
 #include <stdbool.h>
 #include <stddef.h>

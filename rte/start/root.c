@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The root of a rendezvous: a thread that accepts the PEs, hands round what they publish, and ends
+ * the job when one is lost. It waits for no connection longer than for others: every socket is
+ * nonblocking. The listener closes when all PEs have joined.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "rendezvous.h"
+#include "rte/clock.h"
+#include "rte/host/first_data.h"
+#include "rte/host/greeting.h"
+
+enum {
+	EVENTS = 64,
+	STRANGERS = 256,	/* connections that have not joined yet */
+	JOIN_MS = 10000,	/* that a connection has for its first message */
+	TICK_MS = 500,		/* between two looks at the clock while PEs are awaited */
+	END_MS = 2000,		/* for the last messages */
+	MESSAGE_BYTES = 1 << 26 /* longer ones are no messages of ours */
+};
+
+struct member {
+	int fd;
+	int pe;		/* -1: it has not joined yet */
+	int64_t since;	/* when it was accepted */
+	bool left, gone;
+	struct rendezvous_join join;
+	struct rendezvous_message head; /* being received, then its body */
+	size_t received;
+	char *body;
+	char *out; /* waits to be sent */
+	size_t out_bytes, out_sent;
+	void *info;
+	size_t info_bytes;
+	struct member *next; /* in the list of those that have not joined */
+};
+
+static struct {
+	pthread_t thread;
+	int listener, epoll, n_pes, own;
+	uint64_t key[2];
+	struct greeting greeting; /* of the connection that is being accepted */
+	void *greetings;
+	struct member **members; /* by PE; NULL: has not joined */
+	struct member *strangers;
+	int n_strangers, joined, informed, fenced, left;
+	int64_t began;
+} root;
+
+static _Noreturn void end_job(int status);
+
+/* --- Send --- */
+
+static void watch(struct member *member, int operation, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = member};
+
+	epoll_ctl(root.epoll, operation, member->fd, &event);
+}
+
+/* Returns false if something is left. A broken connection shows when it is read. */
+static bool flush(struct member *member)
+{
+	while (member->out_sent < member->out_bytes) {
+		ssize_t sent = send(member->fd, member->out + member->out_sent, member->out_bytes - member->out_sent,
+				    MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (sent < 0 && (errno == EAGAIN || errno == EINTR))
+			return false;
+		if (sent < 0)
+			break;
+		member->out_sent += (size_t)sent;
+	}
+	free(member->out);
+	member->out = NULL;
+	member->out_bytes = member->out_sent = 0;
+	return true;
+}
+
+static void post(struct member *member, enum rendezvous_kind kind, int number, const void *data, size_t bytes)
+{
+	struct rendezvous_message head = {kind, number, bytes};
+	size_t before = member->out_bytes;
+	char *out = member->gone ? NULL : realloc(member->out, before + sizeof head + bytes);
+
+	if (!out)
+		return;
+	memcpy(out + before, &head, sizeof head);
+	if (bytes)
+		memcpy(out + before + sizeof head, data, bytes);
+	member->out = out;
+	member->out_bytes = before + sizeof head + bytes;
+	if (before == 0 && !flush(member))
+		watch(member, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);
+}
+
+static void post_to_all(enum rendezvous_kind kind, int number, const void *data, size_t bytes)
+{
+	for (int pe = 0; pe < root.n_pes; pe++)
+		if (root.members[pe])
+			post(root.members[pe], kind, number, data, bytes);
+}
+
+/* Until all is sent, or for so long. */
+static void flush_all(void)
+{
+	int64_t until = rte_clock_ms() + END_MS;
+
+	for (int pe = 0; pe < root.n_pes && rte_clock_ms() < until;) {
+		struct member *member = root.members[pe];
+		struct pollfd writable = {.fd = member ? member->fd : -1, .events = POLLOUT};
+
+		if (!member || member->gone || flush(member))
+			pe++;
+		else
+			poll(&writable, 1, (int)(until - rte_clock_ms()));
+	}
+}
+
+/* This process must not end before the others have been told, so this PE is not told. */
+static _Noreturn void end_job(int status)
+{
+	for (int pe = 0; pe < root.n_pes; pe++)
+		if (root.members[pe] && pe != rte.pe)
+			post(root.members[pe], ABORT, status, NULL, 0);
+	for (struct member *member = root.strangers; member; member = member->next)
+		post(member, ABORT, status, NULL, 0);
+	flush_all();
+	_exit(status);
+}
+
+/* --- The PEs come --- */
+
+static void describe(char *text, size_t size, const struct member *member)
+{
+	snprintf(text, size, "PE %d (pid %d, host %s)", member->pe, member->join.pid, member->join.host);
+}
+
+static bool is_same_node(const struct member *one, const struct member *other)
+{
+	return one->join.node[0] == other->join.node[0] && one->join.node[1] == other->join.node[1];
+}
+
+/* Numbers the nodes in the order of their first PEs. */
+static void all_have_joined(void)
+{
+	struct rendezvous_joined joined = {rte.pe, 0};
+	size_t n = (size_t)root.n_pes, bytes = sizeof joined + n * (sizeof(int32_t) + RENDEZVOUS_HOST);
+	int *first = malloc(n * sizeof *first);
+	char *body = calloc(1, bytes);
+	int32_t *node = (int32_t *)(void *)(body + sizeof joined);
+	char *hosts = (char *)(node + n);
+
+	if (!first || !body) {
+		rte_report(NULL, "no memory for %d PEs", root.n_pes);
+		end_job(1);
+	}
+	for (int pe = 0; pe < root.n_pes; pe++) {
+		int i = pe > 0 && is_same_node(root.members[pe], root.members[pe - 1]) ? node[pe - 1] : 0;
+
+		while (i < joined.n_nodes && !is_same_node(root.members[pe], root.members[first[i]]))
+			i++;
+		if (i == joined.n_nodes) {
+			memcpy(hosts + i * RENDEZVOUS_HOST, root.members[pe]->join.host, RENDEZVOUS_HOST - 1);
+			first[joined.n_nodes++] = pe;
+		}
+		node[pe] = i;
+	}
+	memcpy(body, &joined, sizeof joined);
+	bytes -= (n - (size_t)joined.n_nodes) * RENDEZVOUS_HOST;
+	post_to_all(JOINED, 0, body, bytes);
+	free(first);
+	free(body);
+	if (root.listener >= 0)
+		close(root.listener);
+	root.listener = -1;
+}
+
+static void remove_stranger(struct member *member)
+{
+	struct member **at = &root.strangers;
+
+	while (*at != member)
+		at = &(*at)->next;
+	*at = member->next;
+	root.n_strangers--;
+}
+
+static void drop_stranger(struct member *member)
+{
+	remove_stranger(member);
+	close(member->fd);
+	free(member->body);
+	free(member->out);
+	free(member);
+}
+
+static struct member *add_stranger(int fd)
+{
+	struct member *member = calloc(1, sizeof *member);
+
+	if (!member) {
+		close(fd);
+		return NULL;
+	}
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	member->fd = fd;
+	member->pe = -1;
+	member->since = rte_clock_ms();
+	member->next = root.strangers;
+	root.strangers = member;
+	root.n_strangers++;
+	watch(member, EPOLL_CTL_ADD, EPOLLIN);
+	return member;
+}
+
+static bool has_proven_itself(int fd)
+{
+	return greeting_receive(fd, root.key, &root.greeting) && greetings_seen_add(&root.greetings, &root.greeting);
+}
+
+static void accept_connection(void)
+{
+	int fd = first_data_accept(root.listener, NULL, NULL, has_proven_itself);
+	struct member *member = fd >= 0 ? add_stranger(fd) : NULL;
+	uint64_t proof;
+
+	if (!member)
+		return;
+	proof = rendezvous_proof(root.key, root.greeting.nonce);
+	post(member, WELCOME, 0, &proof, sizeof proof);
+	if (root.n_strangers > STRANGERS + root.n_pes) {
+		while (member->next)
+			member = member->next;
+		drop_stranger(member);
+	}
+}
+
+static void take_join(struct member *member)
+{
+	struct rendezvous_join *join = &member->join;
+	char other[128];
+
+	if (member->head.kind != JOIN || member->head.bytes != sizeof *join) {
+		drop_stranger(member);
+		return;
+	}
+	memcpy(join, member->body, sizeof *join);
+	join->host[sizeof join->host - 1] = '\0';
+	free(member->body);
+	member->body = NULL;
+	if (join->version != RENDEZVOUS_VERSION || join->n_pes != root.n_pes || join->pe < 0 ||
+	    join->pe >= root.n_pes) {
+		rte_report(NULL, "pid %d on host %s comes as PE %d of %d, and this job has %d PEs%s; give all the same number",
+			   join->pid, join->host, join->pe, join->n_pes, root.n_pes,
+			   join->version != RENDEZVOUS_VERSION ? " of another version of torushmem" : "");
+		end_job(1);
+	}
+	if (root.members[join->pe]) {
+		describe(other, sizeof other, root.members[join->pe]);
+		rte_report(NULL, "pid %d on host %s comes as %s did; give each process a number of its own", join->pid,
+			   join->host, other);
+		end_job(1);
+	}
+	remove_stranger(member);
+	member->pe = join->pe;
+	root.members[join->pe] = member;
+	if (++root.joined == root.n_pes)
+		all_have_joined();
+}
+
+/* "1, 3-5 and 12 more" would be longer to make than to read: the first ones. */
+static void list_missing(char *text, size_t size)
+{
+	size_t used = 0;
+	int named = 0;
+
+	for (int pe = 0; pe < root.n_pes && named < 8; pe++)
+		if (!root.members[pe] && used < size)
+			used += (size_t)snprintf(text + used, size - used, "%s%d", named++ ? ", " : "", pe);
+	if (named < root.n_pes - root.joined && used < size)
+		snprintf(text + used, size - used, " and others");
+}
+
+static void check_time(void)
+{
+	int64_t now = rte_clock_ms();
+	int missing = root.n_pes - root.joined;
+	char list[128];
+
+	for (struct member *member = root.strangers, *next; member; member = next) {
+		next = member->next;
+		if (now - member->since > JOIN_MS)
+			drop_stranger(member);
+	}
+	if (missing == 0 || now - root.began < rendezvous_seconds() * 1000)
+		return;
+	list_missing(list, sizeof list);
+	rte_report(NULL, "PE%s %s of %d ha%s not come within %ld s; start %s, with the same root and secret, or set "
+			 "SHMEM_START_SECONDS",
+		   missing > 1 ? "s" : "", list, root.n_pes, missing > 1 ? "ve" : "s", rendezvous_seconds(),
+		   missing > 1 ? "them" : "it");
+	end_job(1);
+}
+
+/* --- Messages --- */
+
+static void send_infos(void)
+{
+	size_t n = (size_t)root.n_pes, bytes = n * sizeof(uint64_t), at = bytes;
+	uint64_t *sizes;
+	char *body;
+
+	if (root.n_pes > RENDEZVOUS_COLLECTED) {
+		post_to_all(INFOS, 0, NULL, 0);
+		return;
+	}
+	for (size_t pe = 0; pe < n; pe++)
+		bytes += root.members[pe]->info_bytes;
+	body = malloc(bytes);
+	sizes = (uint64_t *)(void *)body;
+	for (size_t pe = 0; body && pe < n; pe++) {
+		sizes[pe] = root.members[pe]->info_bytes;
+		memcpy(body + at, root.members[pe]->info, sizes[pe]);
+		at += sizes[pe];
+	}
+	if (!body) {
+		rte_report(NULL, "no memory for what %d PEs publish", root.n_pes);
+		end_job(1);
+	}
+	post_to_all(INFOS, 0, body, bytes);
+	free(body);
+}
+
+static void take_message(struct member *member)
+{
+	int number = member->head.number;
+
+	switch (member->head.kind) {
+	case INFO:
+		free(member->info);
+		member->info = member->body;
+		member->info_bytes = member->head.bytes;
+		member->body = NULL;
+		if (++root.informed % root.n_pes == 0)
+			send_infos();
+		break;
+	case ONE_INFO:
+		if (number >= 0 && number < root.n_pes)
+			post(member, ONE_INFO, number, root.members[number]->info, root.members[number]->info_bytes);
+		break;
+	case FENCE:
+		if (++root.fenced % root.n_pes == 0)
+			post_to_all(FENCE, 0, NULL, 0);
+		break;
+	case ABORT: end_job(number);
+	case LEAVE:
+		member->left = true;
+		if (++root.left == root.n_pes)
+			post_to_all(LEAVE, 0, NULL, 0);
+		break;
+	default: break;
+	}
+}
+
+static void lose(struct member *member)
+{
+	char who[128];
+
+	if (member->pe < 0) {
+		drop_stranger(member);
+		return;
+	}
+	member->gone = true;
+	epoll_ctl(root.epoll, EPOLL_CTL_DEL, member->fd, NULL);
+	if (member->left)
+		return;
+	describe(who, sizeof who, member);
+	rte_report(NULL, "%s %s; this ends the job", who,
+		   root.joined < root.n_pes ? "has ended while the job started" : "has ended before shmem_finalize");
+	end_job(1);
+}
+
+/* Returns false if nothing more is here, or the connection is gone. */
+static bool receive_some(struct member *member)
+{
+	size_t head = sizeof member->head;
+	bool in_head = member->received < head;
+	char *to = in_head ? (char *)&member->head + member->received : member->body + (member->received - head);
+	size_t wanted = in_head ? head - member->received : head + member->head.bytes - member->received;
+	ssize_t got = recv(member->fd, to, wanted, MSG_DONTWAIT);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (got <= 0) {
+		lose(member);
+		return false;
+	}
+	member->received += (size_t)got;
+	if (in_head && member->received == head) {
+		free(member->body);
+		member->body = member->head.bytes <= MESSAGE_BYTES ? malloc(member->head.bytes + 1) : NULL;
+		if (!member->body) {
+			lose(member);
+			return false;
+		}
+	}
+	if (member->received < head || member->received < head + member->head.bytes)
+		return true;
+	member->received = 0;
+	if (member->pe >= 0) {
+		take_message(member);
+		return true;
+	}
+	take_join(member);
+	return false; /* it may be gone; if not, epoll reports the rest */
+}
+
+static void handle_event(const struct epoll_event *event)
+{
+	struct member *member = event->data.ptr;
+
+	if (!member) {
+		if (root.listener >= 0)
+			accept_connection();
+		return;
+	}
+	if ((event->events & EPOLLOUT) && flush(member))
+		watch(member, EPOLL_CTL_MOD, EPOLLIN);
+	if (event->events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		while (receive_some(member))
+			;
+}
+
+static void *serve(void *unused)
+{
+	struct epoll_event events[EVENTS];
+
+	(void)unused;
+	while (root.left < root.n_pes) {
+		int n = epoll_wait(root.epoll, events, EVENTS, root.joined < root.n_pes ? TICK_MS : -1);
+
+		/* One at a time where an event may free a connection that a later one names. */
+		for (int i = 0; i < n; i++) {
+			handle_event(&events[i]);
+			if (root.joined < root.n_pes)
+				break;
+		}
+		if (root.joined < root.n_pes)
+			check_time();
+	}
+	flush_all();
+	return NULL;
+}
+
+/* --- Start and stop --- */
+
+/* Each PE has a connection; programs keep what is left of their limit. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+	rlim_t wanted = (rlim_t)root.n_pes + STRANGERS + 256;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
+		return;
+	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+bool rendezvous_root_start(int listener, int own, int n_pes, const uint64_t key[2])
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	memset(&root, 0, sizeof root);
+	root.listener = listener;
+	root.n_pes = n_pes;
+	memcpy(root.key, key, sizeof root.key);
+	root.began = rte_clock_ms();
+	allow_descriptors();
+	root.members = calloc((size_t)n_pes, sizeof(struct member *));
+	root.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!root.members || root.epoll < 0)
+		return false;
+	epoll_ctl(root.epoll, EPOLL_CTL_ADD, listener, &event);
+	return add_stranger(own) && rte_start_thread(&root.thread, serve) == 0;
+}
+
+static void free_member(struct member *member)
+{
+	if (!member)
+		return;
+	close(member->fd);
+	free(member->body);
+	free(member->out);
+	free(member->info);
+	free(member);
+}
+
+void rendezvous_root_stop(void)
+{
+	pthread_join(root.thread, NULL);
+	for (int pe = 0; pe < root.n_pes; pe++)
+		free_member(root.members[pe]);
+	free(root.members);
+	greetings_seen_free(&root.greetings);
+	while (root.strangers)
+		drop_stranger(root.strangers);
+	close(root.epoll);
+}

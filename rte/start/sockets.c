@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sockets of the rendezvous, and what is sent over them. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rendezvous.h"
+#include "rte/clock.h"
+#include "rte/host/first_data.h"
+#include "rte/host/greeting.h"
+#include "rte/settings.h"
+#include "provider.h"
+
+enum { CONNECT_MS = 2000 };
+
+long rendezvous_seconds(void)
+{
+	long seconds = 120;
+
+	setting_number(SETTING_START_SECONDS, &seconds);
+	return seconds;
+}
+
+/* --- Addresses --- */
+
+/* HOST:PORT, or [HOST]:PORT. NULL: rte.problem says why. */
+static struct addrinfo *find_addresses(const char *root, int flags)
+{
+	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = flags}, *found = NULL;
+	const char *colon = strrchr(root, ':');
+	char host[256];
+	int error;
+
+	if (!colon || colon == root || atoi(colon + 1) < 1 || atoi(colon + 1) > 65535) {
+		snprintf(rte.problem, sizeof rte.problem, "SHMEM_ROOT=%.200s: give HOST:PORT, at which PE 0 is to listen",
+			 root);
+		errno = EINVAL;
+		return NULL;
+	}
+	snprintf(host, sizeof host, "%.*s", (int)(colon - root), root);
+	if (host[0] == '[' && host[strlen(host) - 1] == ']') {
+		host[strlen(host) - 1] = '\0';
+		memmove(host, host + 1, strlen(host));
+	}
+	error = getaddrinfo(host, colon + 1, &hints, &found);
+	if (error)
+		snprintf(rte.problem, sizeof rte.problem, "the address %.200s cannot be found (%s)", root,
+			 gai_strerror(error));
+	errno = ENOENT;
+	return error ? NULL : found;
+}
+
+static socklen_t address_of_id(struct sockaddr_storage *address, const struct rte_unique_id *id, int i)
+{
+	struct sockaddr_in *in = (void *)address;
+	struct sockaddr_in6 *in6 = (void *)address;
+
+	memset(address, 0, sizeof *address);
+	if (id->at[i].is_ip6) {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = id->port;
+		memcpy(&in6->sin6_addr, id->at[i].host, sizeof in6->sin6_addr);
+		return sizeof *in6;
+	}
+	in->sin_family = AF_INET;
+	in->sin_port = id->port;
+	memcpy(&in->sin_addr, id->at[i].host, sizeof in->sin_addr);
+	return sizeof *in;
+}
+
+/* --- Listen --- */
+
+/* Protects the port against connections that send nothing. */
+static int listen_at(const struct sockaddr *address, socklen_t size)
+{
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1, no = 0, error;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+	if (address->sa_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+	if (bind(fd, address, size) == 0 && first_data_wait(fd) && listen(fd, SOMAXCONN) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+static int listen_anywhere(in_port_t port)
+{
+	struct sockaddr_in6 all6 = {.sin6_family = AF_INET6, .sin6_port = port, .sin6_addr = IN6ADDR_ANY_INIT};
+	struct sockaddr_in all = {.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_ANY)};
+	int fd = listen_at((struct sockaddr *)&all6, sizeof all6);
+
+	return fd >= 0 ? fd : listen_at((struct sockaddr *)&all, sizeof all);
+}
+
+/* Behind a translated address, the host has not the address that others connect to. */
+int rendezvous_listen(const char *root)
+{
+	struct addrinfo *found;
+	int fd = -1;
+
+	if (!root)
+		return listen_anywhere(0);
+	found = find_addresses(root, 0);
+	if (!found)
+		return -1;
+	for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+		fd = listen_at(at->ai_addr, at->ai_addrlen);
+	if (fd < 0 && errno == EADDRNOTAVAIL)
+		fd = listen_anywhere(((const struct sockaddr_in *)(void *)found->ai_addr)->sin_port);
+	if (fd < 0)
+		snprintf(rte.problem, sizeof rte.problem,
+			 "PE %d cannot listen at %.200s (%s); set SHMEM_ROOT to an address of its host and a free port",
+			 rte.pe, root, strerror(errno));
+	freeaddrinfo(found);
+	return fd;
+}
+
+/* --- Connect --- */
+
+/* The other side counts as lost when its host is silent for SHMEM_FAILURE_SECONDS. */
+static void keep_alive(int fd)
+{
+	int yes = 1, idle, between, probes = 4, limit;
+	long seconds = 20;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+	setting_number(SETTING_FAILURE_SECONDS, &seconds);
+	if (seconds == 0)
+		return;
+	idle = seconds > 2 ? (int)seconds / 2 : 1;
+	between = seconds > 8 ? (int)seconds / 8 : 1;
+	limit = (int)(seconds > 100000 ? 100000 : seconds) * 1000;
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+}
+
+static int connect_to(const struct sockaddr *address, socklen_t size)
+{
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
+	struct pollfd writable = {.fd = fd, .events = POLLOUT};
+	socklen_t length = sizeof error;
+
+	if (fd < 0)
+		return -1;
+	if (connect(fd, address, size)) {
+		error = errno;
+		if (error == EINPROGRESS && poll(&writable, 1, CONNECT_MS) == 0)
+			error = ETIMEDOUT;
+		else if (error == EINPROGRESS)
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+	}
+	if (error) {
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	keep_alive(fd);
+	return fd;
+}
+
+int rendezvous_connect(const char *root, const struct rte_unique_id *id, struct sockaddr_storage *to)
+{
+	struct addrinfo *found;
+	int fd = -1;
+
+	for (int i = 0; id && i < id->count && fd < 0; i++) {
+		socklen_t size = address_of_id(to, id, i);
+
+		fd = connect_to((struct sockaddr *)to, size);
+	}
+	if (id)
+		return fd;
+	found = find_addresses(root, 0);
+	for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
+		memcpy(to, at->ai_addr, at->ai_addrlen);
+		fd = connect_to(at->ai_addr, at->ai_addrlen);
+	}
+	if (found) {
+		int error = errno;
+
+		freeaddrinfo(found);
+		errno = error;
+	}
+	return fd;
+}
+
+/* --- Messages --- */
+
+bool rendezvous_send(int fd, const void *data, size_t size)
+{
+	for (const char *at = data; size > 0;) {
+		ssize_t sent = send(fd, at, size, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return false;
+		at += sent;
+		size -= (size_t)sent;
+	}
+	return true;
+}
+
+bool rendezvous_send_message(int fd, enum rendezvous_kind kind, int number, const void *data, size_t size)
+{
+	struct rendezvous_message message = {kind, number, size};
+
+	return rendezvous_send(fd, &message, sizeof message) && rendezvous_send(fd, data, size);
+}
+
+bool rendezvous_receive(int fd, void *data, size_t size, int64_t until)
+{
+	struct pollfd readable = {.fd = fd, .events = POLLIN};
+
+	for (char *at = data; size > 0;) {
+		int64_t left = until - rte_clock_ms();
+		ssize_t got = -1;
+
+		if (until && (left <= 0 || poll(&readable, 1, (int)left) == 0)) {
+			errno = ETIMEDOUT;
+			return false;
+		}
+		got = recv(fd, at, size, 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0)
+			errno = ECONNRESET;
+		if (got <= 0)
+			return false;
+		at += got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+uint64_t rendezvous_proof(const uint64_t key[2], const uint64_t nonce[2])
+{
+	const uint64_t words[] = {nonce[0], nonce[1], 0x746f6f72 /* differs from every greeting */};
+
+	return siphash(key, words, sizeof words / sizeof words[0]);
+}

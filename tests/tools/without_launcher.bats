@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# run: beside
+#
+# Jobs that nothing but a shell and variables starts: API tests, what goes wrong at the start and
+# later, and strangers at the port of PE 0.
+
+bats_require_minimum_version 1.5.0
+
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
+	export START=$BATS_TEST_DIRNAME/progs/start ENDS=$BATS_FILE_TMPDIR/ends
+	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}" "${!PMIX_@}" "${!SLURM_@}" "${!OMPI_@}" "${!PMI_@}" RANK WORLD_SIZE
+	unset OSHRUN_LAUNCHER
+	"$OSHCC" -O1 -o "$ENDS" "$BATS_TEST_DIRNAME/progs/ends.c"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return
+	PORT=$((20000 + (BASHPID * 7 + RANDOM) % 10000))
+	export ROOT=127.0.0.1:$PORT
+}
+
+# by_hand PES PROGRAM...: a job that has to end well, saying nothing
+by_hand()
+{
+	run -0 timeout 60 "$START" "$@"
+	[ -z "$output" ]
+}
+
+api()
+{
+	echo "$TOP_BUILDDIR/tests/api/$1"
+}
+
+# only LINE: this one line was said
+only()
+{
+	[ "${#lines[@]}" -eq 1 ]
+	[ "${lines[0]}" = "torushmem: $1" ]
+}
+
+@test "API tests" {
+	[ -x "$(api rma)" ] || skip "the API tests are not built"
+	for test in rma amo globals teams reinit; do
+		by_hand 2 "$(api "$test")"
+	done
+	for test in rma reduce globals; do
+		by_hand 4 "$(api "$test")"
+	done
+	SHMEM_SYMMETRIC_SIZE=64m run -0 timeout 60 "$START" 2 "$(api heap)"
+	run -9 timeout 60 "$START" 2 "$(api global_exit)"
+}
+
+@test "API tests over UCX" {
+	[ -x "$(api rma)" ] || skip "the API tests are not built"
+	export SHMEM_NODE_PES=1 UCX_TLS=tcp,self
+	for test in rma amo reduce; do
+		by_hand 2 "$(api "$test")"
+	done
+}
+
+@test "sixty-four PEs" {
+	by_hand 64 "$ENDS"
+}
+
+@test "variables of other launchers" {
+	export SHMEM_INFO=1 SHMEM_SECRET=secret
+	for pe in 0 1; do
+		RANK=$pe WORLD_SIZE=2 MASTER_ADDR=localhost MASTER_PORT=$((PORT - 1)) timeout 60 "$ENDS" >torch.$pe &
+		SLURM_PROCID=$pe SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NODELIST="$(uname -n),other[3-4]" SLURM_JOB_ID=$PORT \
+			timeout 60 "$ENDS" >slurm.$pe &
+		PMI_RANK=$pe PMI_SIZE=2 SHMEM_ROOT=localhost:$((PORT + 1)) timeout 60 "$ENDS" >mpich.$pe &
+	done
+	wait
+	grep -Fx 'Start: without a launcher, by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT' torch.0
+	grep -Fx 'Start: without a launcher, by variables of Slurm' slurm.0
+	grep -Fx 'Start: without a launcher, by variables of MPICH' mpich.0
+	[ "$(grep -c 'PEs: 2, of which 2 on this node' torch.0 slurm.0 mpich.0 | grep -c ':1')" -eq 3 ]
+}
+
+@test "SHMEM_INFO does not print the secret" {
+	SHMEM_INFO=1 SHMEM_SECRET=abracadabra run -0 timeout 60 "$START" 2 "$ENDS"
+	[[ $output == *'Start: without a launcher, by SHMEM_RANK and SHMEM_SIZE'* ]]
+	[[ $output == *'SHMEM_SECRET=(hidden)'* ]]
+	[[ $output != *abracadabra* ]]
+}
+
+@test "without a secret there is a warning" {
+	SHMEM_SECRET='' run -0 timeout 60 "$START" 2 "$ENDS"
+	only "PE 0: warning: SHMEM_SECRET is not set, so anyone who reaches $ROOT while the job starts can join it; give all PEs the same secret"
+}
+
+@test "a job of oshrun inside such a job, and one PE" {
+	SHMEM_RANK=0 SHMEM_SIZE=2 SHMEM_ROOT=$ROOT run -0 timeout 60 "$OSHRUN" -q -n 2 "$ENDS"
+	[ -z "$output" ]
+	SHMEM_RANK=0 SHMEM_SIZE=1 run -0 timeout 60 "$ENDS"
+	[ -z "$output" ]
+	SHMEM_ROOT=/opt/shmem run -0 timeout 60 "$ENDS"
+	[ -z "$output" ]
+}
+
+@test "numbers and addresses that are wrong" {
+	SHMEM_RANK=4 SHMEM_SIZE=2 SHMEM_ROOT=$ROOT run -1 timeout 60 "$ENDS"
+	only 'PE 4: shmem_init: SHMEM_RANK=4 and SHMEM_SIZE=2: give a number of PEs, and the number of this PE below that'
+	SHMEM_RANK=1 run -1 timeout 60 "$ENDS"
+	only 'PE 1: shmem_init: SHMEM_RANK=1 and SHMEM_SIZE=: give a number of PEs, and the number of this PE below that'
+	SHMEM_RANK=1 SHMEM_SIZE=2 run -1 timeout 60 "$ENDS"
+	only 'PE 1: shmem_init: SHMEM_RANK=1 and no SHMEM_ROOT: give HOST:PORT, at which PE 0 is to listen'
+	SHMEM_RANK=0 SHMEM_SIZE=2 SHMEM_ROOT=here run -1 timeout 60 "$ENDS"
+	only 'PE 0: shmem_init: SHMEM_ROOT=here: give HOST:PORT, at which PE 0 is to listen'
+}
+
+@test "PEs that never come" {
+	export SHMEM_START_SECONDS=1
+	HERE=2 run -1 timeout 60 "$START" 4 "$ENDS"
+	only 'PE 0: PEs 2, 3 of 4 have not come within 1 s; start them, with the same root and secret, or set SHMEM_START_SECONDS'
+	FIRST=1 HERE=1 run -1 timeout 60 "$START" 2 "$ENDS"
+	only "PE 1: shmem_init: $ROOT cannot be reached within 1 s (Connection refused); start PE 0 there, or set SHMEM_START_SECONDS"
+	run -1 timeout 60 "$START" 3 "$ENDS" 1 early
+	only 'PE 0: PE 1 of 3 has not come within 1 s; start it, with the same root and secret, or set SHMEM_START_SECONDS'
+}
+
+@test "two processes that come as one PE, and jobs of two sizes" {
+	export SHMEM_SECRET=secret
+	SHMEM_RANK=1 SHMEM_SIZE=3 SHMEM_ROOT=$ROOT timeout 60 "$ENDS" 2>first &
+	HERE=2 run -1 timeout 60 "$START" 3 "$ENDS"
+	wait
+	[[ $(cat first; echo "$output") =~ ^'torushmem: PE 0: pid '[0-9]+' on host '[^\ ]+' comes as PE 1 (pid '[0-9]+', host '[^\ ]+') did; give each process a number of its own'$ ]]
+	SHMEM_RANK=1 SHMEM_SIZE=3 SHMEM_ROOT=$ROOT timeout 60 "$ENDS" 2>first &
+	HERE=1 run -1 timeout 60 "$START" 2 "$ENDS"
+	wait
+	[[ $(cat first; echo "$output") =~ 'comes as PE 1 of 3, and this job has 2 PEs; give all the same number'$ ]]
+}
+
+@test "PEs that end later end the job, with one line" {
+	run timeout 60 "$START" 3 "$ENDS" 0 killed
+	[ "$status" -eq 137 ]
+	[[ $output == *'torushmem: PE 1: PE 0 (host '*') has ended before shmem_finalize; this ends the job'* ]]
+	[ "$(grep -c torushmem <<<"$output")" -eq 1 ]
+	run timeout 60 "$START" 3 "$ENDS" 2 killed
+	[[ $output == *'torushmem: PE 0: PE 2 (pid '*') has ended before shmem_finalize; this ends the job'* ]]
+	[ "$(grep -c torushmem <<<"$output")" -eq 1 ]
+	run -5 timeout 60 "$START" 3 "$ENDS" 0 _exit
+	only "PE 1: PE 0 (host $(uname -n)) has ended before shmem_finalize; this ends the job"
+	for pe in 0 2; do
+		run -7 timeout 60 "$START" 3 "$ENDS" "$pe" exit
+		only "PE $pe: exit with status 7 before shmem_finalize; this ends the job"
+		run -11 timeout 60 "$START" 3 "$ENDS" "$pe" global
+		[ -z "$output" ]
+		run -1 timeout 60 "$START" 3 "$ENDS" "$pe" mistake
+		only "PE $pe: shmem_int_p: pe=99: there is no such PE; the job has PEs 0 to 2"
+	done
+}
+
+@test "a wrong secret" {
+	export SHMEM_START_SECONDS=2
+	SHMEM_SECRET=other SHMEM_RANK=1 SHMEM_SIZE=2 SHMEM_ROOT=$ROOT timeout 60 "$ENDS" 2>other &
+	SHMEM_SECRET=right HERE=1 run -1 timeout 60 "$START" 2 "$ENDS"
+	wait
+	only 'PE 0: PE 1 of 2 has not come within 2 s; start it, with the same root and secret, or set SHMEM_START_SECONDS'
+	[ "$(cat other)" = "torushmem: PE 1: shmem_init: what listens at $ROOT refuses this process; is it PE 0 of this job, with the same SHMEM_SECRET?" ]
+}
+
+@test "strangers at the port while PE 0 waits" {
+	command -v perl >/dev/null || skip "no perl"
+	export SHMEM_SECRET=right
+	HERE=1 timeout 60 "$START" 2 "$ENDS" >first 2>&1 3>&- &
+	job=$!
+	# Connections that send nothing, garbage, a greeting that is cut, slow, and wrong.
+	perl -MIO::Socket::INET -e 'my $port = shift; my @kept; $SIG{PIPE} = "IGNORE";
+		sub come { for (1 .. 200) { my $c = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port, Timeout => 5); return $c if $c; select undef, undef, undef, 0.05 } die }
+		for my $round (1 .. 30) {
+			push @kept, come() for 1 .. 3;
+			for my $bytes ("x" x 4000, "torushm1" . ("\0" x 24), "torushm1", "GET / HTTP/1.0\r\n\r\n", "\0") { my $c = come(); print $c $bytes; push @kept, $c if $round % 2 }
+		}
+		my $c = come(); $c->autoflush(1); for my $byte (split //, "torushm1" . ("\1" x 24)) { last unless print $c $byte; select undef, undef, undef, 0.005 }
+		open my $f, ">", "done"; close $f; sleep 30' "$PORT" 3>&- &
+	strangers=$!
+	until [ -e done ]; do
+		kill -0 "$job"
+		kill -0 "$strangers"
+		sleep 0.05
+	done
+	SHMEM_RANK=1 SHMEM_SIZE=2 SHMEM_ROOT=$ROOT run -0 timeout 60 "$ENDS"
+	[ -z "$output" ]
+	wait "$job"
+	kill "$strangers"
+	[ ! -s first ]
+}
