@@ -229,6 +229,7 @@ EXTRA_DIST += \
 	tests/cluster/choices \
 	tests/cluster/discover.bats \
 	tests/cluster/faces.bats \
+	tests/cluster/start.bats \
 	tests/cluster/failures.bats \
 	tests/cluster/faults.bats \
 	tests/cluster/figures \

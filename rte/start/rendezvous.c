@@ -55,12 +55,20 @@ static bool send_to_root(enum rendezvous_kind kind, int number, const void *data
 
 /* --- The thread --- */
 
-/* Only one PE reports it, if it is there. */
+/* Only one PE reports it: the first one of another host, whose processes may all have ended. */
+static bool is_speaker(void)
+{
+	int root_node = link_to_root.node[link_to_root.root_pe], first = link_to_root.root_pe == 0 ? 1 : 0;
+
+	for (int pe = rte.n_pes - 1; rte.several_hosts && pe >= 0; pe--)
+		if (link_to_root.node[pe] != root_node)
+			first = pe;
+	return rte.pe == first;
+}
+
 static void lose_root(void)
 {
-	int speaker = link_to_root.root_pe == 0 ? 1 : 0;
-
-	if (rte.pe == speaker)
+	if (is_speaker())
 		rte_report(NULL, "PE %d (host %s) has ended before shmem_finalize; this ends the job",
 			   link_to_root.root_pe, link_to_root.hosts[link_to_root.node[link_to_root.root_pe]]);
 	_exit(1);
