@@ -55,6 +55,7 @@ man3_texts = \
 	docs/man/man3/shmemx_gather.3 \
 	docs/man/man3/shmemx_grid.3 \
 	docs/man/man3/shmemx_heap.3 \
+	docs/man/man3/shmemx_init_attr.3 \
 	docs/man/man3/shmemx_inline.3 \
 	docs/man/man3/shmemx_plan.3 \
 	docs/man/man3/shmemx_rdma.3 \

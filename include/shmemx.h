@@ -14,6 +14,31 @@ extern "C" {
 #endif
 
 /*
+ * Start of a job that no launcher starts, in place of shmem_init, see shmemx_init_attr(3). One PE
+ * makes an id, and the caller hands its bytes to all others.
+ */
+#define SHMEMX_UNIQUE_ID_BYTES 128
+typedef struct {
+	unsigned char bytes[SHMEMX_UNIQUE_ID_BYTES];
+} shmemx_unique_id_t;
+
+/* Members that a program does not set are 0. */
+typedef struct {
+	int rank, size;		      /* the number of this PE, and of all PEs */
+	const shmemx_unique_id_t *id; /* NULL: all_gather is called instead */
+	/*
+	 * Stores the bytes that each PE gives, in the order of the ranks. Returns 0, or another
+	 * value if it fails. NULL, and no id: the environment says what rank and size are.
+	 */
+	int (*all_gather)(const void *mine, void *all, size_t bytes, void *arg);
+	void *arg;
+	int threads; /* SHMEM_THREAD_SINGLE to SHMEM_THREAD_MULTIPLE */
+	long reserved[8];
+} shmemx_init_attr_t;
+int shmemx_get_unique_id(shmemx_unique_id_t *id);
+int shmemx_init_attr(const shmemx_init_attr_t *attr);
+
+/*
  * The torus, see shmemx_grid(3): the axes of this job's part of the machine, coordinates of PEs in
  * it, hops between them.
  */

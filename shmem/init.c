@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "comms/core/globals.h"
 #include "comms/groups/groups.h"
 #include "comms/wait/deadlock.h"
 #include "comms/wait/writers.h"
@@ -68,8 +69,9 @@ static void start_rte(const char *routine)
 /* stop_library undoes these steps in the opposite order. */
 static void start_library(const char *routine)
 {
-	/* Before PMIx starts a thread: threads that exist now are the program's. */
+	/* Both before a provider starts a thread: threads that exist now are the program's. */
 	writers_before_start();
+	globals_start();
 	start_rte(routine);
 	if (!library.pid)
 		on_exit(note_exit_status, NULL);
@@ -155,6 +157,61 @@ API int pshmem_init_thread(int requested, int *provided)
 	return 0;
 }
 PROFILED(shmem_init_thread)
+
+/* Like shmem_init, the start is what all PEs do together, so a mistake ends this one. */
+static void check_attr(const shmemx_init_attr_t *attr, const char *routine)
+{
+	if (attr->rank < 0 || attr->rank >= attr->size)
+		rte_die(routine, "rank=%d and size=%d: give the number of PEs, and the number of this PE below that",
+			attr->rank, attr->size);
+	if (attr->threads < SHMEM_THREAD_SINGLE || attr->threads > SHMEM_THREAD_MULTIPLE)
+		rte_die(routine, "threads=%d: give SHMEM_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
+			attr->threads);
+}
+
+/* PE 0 makes the id, and the caller's all_gather hands it round. */
+static void gather_id(shmemx_unique_id_t *id, const shmemx_init_attr_t *attr, const char *routine)
+{
+	shmemx_unique_id_t *all = calloc((size_t)attr->size, sizeof *all), mine = {{0}};
+	int failed;
+
+	if (!all)
+		rte_die(routine, "no memory for size=%d", attr->size);
+	if (attr->rank == 0 && rte_make_unique_id(&mine) != RTE_OK)
+		rte_die(routine, "%s", rte.problem);
+	failed = attr->all_gather(&mine, all, sizeof mine, attr->arg);
+	if (failed)
+		rte_die(routine, "the program's all_gather failed with %d", failed);
+	*id = all[0];
+	free(all);
+}
+
+API int shmemx_get_unique_id(shmemx_unique_id_t *id)
+{
+	if (rte_make_unique_id(id) == RTE_OK)
+		return 0;
+	rte_report(__func__, "%s", rte.problem);
+	return 1;
+}
+
+API int shmemx_init_attr(const shmemx_init_attr_t *attr)
+{
+	shmemx_unique_id_t id;
+	bool has_id = attr->id || attr->all_gather;
+
+	if (has_id && atomic_load_explicit(&library.inits, memory_order_seq_cst) == 0) {
+		check_attr(attr, __func__);
+		if (attr->id)
+			id = *attr->id;
+		else
+			gather_id(&id, attr, __func__);
+		if (!rte_use_unique_id(&id, attr->rank, attr->size))
+			rte_die(__func__, "%s are no unique id; hand round all bytes that shmemx_get_unique_id made",
+				attr->id ? "the bytes of id" : "the first bytes that all_gather stored");
+	}
+	initialise(attr->threads, __func__);
+	return 0;
+}
 
 API void pstart_pes(int npes)
 {

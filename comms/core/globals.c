@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -145,7 +146,9 @@ static const char *share_range(const struct range *r)
 	return NULL;
 }
 
-__attribute__((constructor)) static void share_globals(void)
+static const char no_launcher[] = "not started by a launcher";
+
+static void share_globals(void)
 {
 	struct range r = {0, 0, 0};
 	bool wanted = true;
@@ -155,11 +158,36 @@ __attribute__((constructor)) static void share_globals(void)
 	globals.start = (char *)r.start;
 	globals.size = r.end - r.start;
 	if (!rte_has_other_pes())
-		globals.why_private = "not started by a launcher";
+		globals.why_private = no_launcher;
 	else if (!setting_bool(SETTING_SHARE_GLOBALS, &wanted) || !wanted)
 		globals.why_private = "SHMEM_SHARE_GLOBALS";
 	else if (globals.size == 0)
 		globals.why_private = "the program has none";
 	else
 		globals.why_private = share_range(&r);
+}
+
+__attribute__((constructor)) static void share_at_load(void)
+{
+	share_globals();
+}
+
+/* "." and "..", and a folder for each thread. */
+static bool is_only_thread(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
+}
+
+void globals_start(void)
+{
+	if (globals.why_private != no_launcher || !rte_has_other_pes())
+		return;
+	if (is_only_thread()) {
+		share_globals();
+	} else {
+		globals.size = 0;
+		globals.why_private = "other threads ran already when the library learned of the other PEs";
+	}
 }

@@ -21,4 +21,10 @@ struct globals {
 
 extern struct globals globals;
 
+/*
+ * Call before each start. Where the library learns of other PEs only then, the data moves now if
+ * this thread is the only one; otherwise it is not symmetric, and size is 0.
+ */
+void globals_start(void);
+
 #endif

@@ -19,6 +19,7 @@ struct rule {
 static const struct rule rules[] = {
 	{"^info_", NULL, CATEGORY_OTHER},
 	{"_query$", NULL, CATEGORY_OTHER},
+	{"_unique_id$", NULL, CATEGORY_OTHER},
 	{"rdma_", NULL, CATEGORY_RDMA},
 	{"exchange", NULL, CATEGORY_EXCHANGE},
 	{"plan_", NULL, CATEGORY_PLAN},

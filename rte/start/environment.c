@@ -17,7 +17,7 @@
  */
 static const struct numbering {
 	const char *rank, *size;
-	const char *root, *port; /* variables that must also be set: PE 0 listens at the next port */
+	const char *root, *port; /* must also be set; PE 0 listens at the next port */
 	const char *source;
 } numberings[] = {
 	{"SHMEM_RANK", "SHMEM_SIZE", NULL, NULL, "SHMEM_RANK and SHMEM_SIZE"},

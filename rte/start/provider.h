@@ -14,8 +14,8 @@
  */
 struct rte_provider {
 	/*
-	 * Fills in rte.pe, n_pes, n_local, local_pes and several_hosts. On failure, rte.problem has the
-	 * reason.
+	 * Fills in rte.pe, n_pes, n_local, local_pes and several_hosts. On failure, rte.problem has
+	 * the reason.
 	 */
 	enum rte_status (*start)(void);
 	void (*finalize)(void); /* rte_finalize */
@@ -53,5 +53,7 @@ struct rte_start rte_find_start(void);
 struct rte_unique_id;
 const struct rte_unique_id *rte_unique_id_in_use(int *pe, int *n_pes);
 void rte_forget_unique_id(void);
+/* Closes the listener of the id in use, if this process has made it. */
+void rte_drop_unique_id(void);
 
 #endif

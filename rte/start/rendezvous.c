@@ -231,10 +231,11 @@ static bool reach_root(const struct rte_start *start, const struct rte_unique_id
 			return false;
 		}
 		if (rte_clock_ms() >= until) {
-			snprintf(rte.problem, sizeof rte.problem,
-				 "%.200s cannot be reached within %ld s (%.100s); start PE 0 there, or set SHMEM_START_SECONDS",
-				 place_of_root(start, id), rendezvous_seconds(),
-				 error == ENOENT ? "its name has no address" : strerror(error));
+			snprintf(
+				rte.problem, sizeof rte.problem,
+				"%.200s cannot be reached within %ld s (%.100s); start PE 0 there, or set SHMEM_START_SECONDS",
+				place_of_root(start, id), rendezvous_seconds(),
+				error == ENOENT ? "its name has no address" : strerror(error));
 			return false;
 		}
 		if (attempt == ATTEMPT_REFUSED)
@@ -257,8 +258,9 @@ static bool become_root(const struct rte_start *start, const struct rte_unique_i
 		return false;
 	}
 	if (!id && !setting_text(SETTING_SECRET)[0])
-		rte_report(NULL, "warning: SHMEM_SECRET is not set, so anyone who reaches %s while the job starts can "
-				 "join it; give all PEs the same secret",
+		rte_report(NULL,
+			   "warning: SHMEM_SECRET is not set, so anyone who reaches %s while the job starts can "
+			   "join it; give all PEs the same secret",
 			   start->root);
 	link_to_root.is_root = true;
 	link_to_root.fd = ends[0];
@@ -358,7 +360,6 @@ static void finalize(void)
 	free(link_to_root.infos);
 	free(link_to_root.tables);
 	link_to_root.infos = link_to_root.tables = NULL;
-	rte_forget_unique_id();
 }
 
 /* --- What the PEs exchange --- */

@@ -31,8 +31,8 @@ enum {
 
 struct member {
 	int fd;
-	int pe;		/* -1: it has not joined yet */
-	int64_t since;	/* when it was accepted */
+	int pe;	       /* -1: it has not joined yet */
+	int64_t since; /* when it was accepted */
 	bool left, gone;
 	struct rendezvous_join join;
 	struct rendezvous_message head; /* being received, then its body */
@@ -262,9 +262,11 @@ static void take_join(struct member *member)
 	member->body = NULL;
 	if (join->version != RENDEZVOUS_VERSION || join->n_pes != root.n_pes || join->pe < 0 ||
 	    join->pe >= root.n_pes) {
-		rte_report(NULL, "pid %d on host %s comes as PE %d of %d, and this job has %d PEs%s; give all the same number",
-			   join->pid, join->host, join->pe, join->n_pes, root.n_pes,
-			   join->version != RENDEZVOUS_VERSION ? " of another version of torushmem" : "");
+		rte_report(
+			NULL,
+			"pid %d on host %s comes as PE %d of %d, and this job has %d PEs%s; give all the same number",
+			join->pid, join->host, join->pe, join->n_pes, root.n_pes,
+			join->version != RENDEZVOUS_VERSION ? " of another version of torushmem" : "");
 		end_job(1);
 	}
 	if (root.members[join->pe]) {
@@ -307,8 +309,9 @@ static void check_time(void)
 	if (missing == 0 || now - root.began < rendezvous_seconds() * 1000)
 		return;
 	list_missing(list, sizeof list);
-	rte_report(NULL, "PE%s %s of %d ha%s not come within %ld s; start %s, with the same root and secret, or set "
-			 "SHMEM_START_SECONDS",
+	rte_report(NULL,
+		   "PE%s %s of %d ha%s not come within %ld s; start %s, with the same root and secret, or set "
+		   "SHMEM_START_SECONDS",
 		   missing > 1 ? "s" : "", list, root.n_pes, missing > 1 ? "ve" : "s", rendezvous_seconds(),
 		   missing > 1 ? "them" : "it");
 	end_job(1);

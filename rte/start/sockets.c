@@ -40,8 +40,8 @@ static struct addrinfo *find_addresses(const char *root, int flags)
 	int error;
 
 	if (!colon || colon == root || atoi(colon + 1) < 1 || atoi(colon + 1) > 65535) {
-		snprintf(rte.problem, sizeof rte.problem, "SHMEM_ROOT=%.200s: give HOST:PORT, at which PE 0 is to listen",
-			 root);
+		snprintf(rte.problem, sizeof rte.problem,
+			 "SHMEM_ROOT=%.200s: give HOST:PORT, at which PE 0 is to listen", root);
 		errno = EINVAL;
 		return NULL;
 	}

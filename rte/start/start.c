@@ -12,8 +12,8 @@
 
 static const char *source; /* of the last rte_init */
 
-static const struct rte_provider *const providers[] = {
-	[START_ALONE] = NULL, [START_PMIX] = &rte_pmix, [START_RENDEZVOUS] = &rte_rendezvous};
+static const struct rte_provider *const providers[] =
+	{[START_ALONE] = NULL, [START_PMIX] = &rte_pmix, [START_RENDEZVOUS] = &rte_rendezvous};
 
 static enum rte_status start_alone(void)
 {
@@ -38,8 +38,10 @@ enum rte_status rte_init(void)
 	rte.pe = start.pe;
 	if (start.status != RTE_OK)
 		return start.status;
-	if (!rte_provider)
+	if (!rte_provider) {
+		rte_drop_unique_id();
 		return start_alone();
+	}
 	status = rte_provider->start();
 	rte.connected = status == RTE_OK;
 	return status;
@@ -53,6 +55,7 @@ void rte_finalize(void)
 	rte.local_pes = NULL;
 	rte.connected = false;
 	rte.n_pes = rte.n_local = 0;
+	rte_forget_unique_id();
 }
 
 void rte_leave(void)

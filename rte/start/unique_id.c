@@ -24,7 +24,7 @@ static struct made {
 	struct made *next;
 	struct rte_unique_id id;
 	int listener;
-} *made_ids;
+} * made_ids;
 static pthread_mutex_t ids_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	bool is_set;
@@ -135,6 +135,14 @@ bool rte_use_unique_id(const void *bytes, int pe, int n_pes)
 void rte_forget_unique_id(void)
 {
 	id_in_use.is_set = false;
+}
+
+void rte_drop_unique_id(void)
+{
+	int listener = id_in_use.is_set ? rendezvous_listener_of(&id_in_use.id) : -1;
+
+	if (listener >= 0)
+		close(listener);
 }
 
 const struct rte_unique_id *rte_unique_id_in_use(int *pe, int *n_pes)

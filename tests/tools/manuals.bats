@@ -59,7 +59,7 @@ section()
 		[ "$page" != "$MAN/man7/oshmem.7" ] || cp "$page" examples
 		grep -q '^\.\\" block: file .*\.c$' examples || { echo "$page has no program in EXAMPLES" && wrong=1; }
 		grep -q '^int main(' examples || { echo "the program of $page is not whole" && wrong=1; }
-		awk '/^\.\\" block: run/ { within = 1 } /^\.Ed/ { within = 0 } within && /^\$ .*oshrun -n [1-9]/ { shown = 1; next }
+		awk '/^\.\\" block: run/ { within = 1 } /^\.Ed/ { within = 0 } within && /^\$ .*(oshrun -n [1-9]|SHMEM_RANK=)/ { shown = 1; next }
 			shown && within && NF { output = 1 } END { exit !output }' examples || {
 			echo "$page does not show how its program runs" && wrong=1
 		}

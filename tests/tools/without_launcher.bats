@@ -15,7 +15,9 @@ setup_file()
 	export START=$BATS_TEST_DIRNAME/progs/start ENDS=$BATS_FILE_TMPDIR/ends
 	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}" "${!PMIX_@}" "${!SLURM_@}" "${!OMPI_@}" "${!PMI_@}" RANK WORLD_SIZE
 	unset OSHRUN_LAUNCHER
+	export BY_ID=$BATS_FILE_TMPDIR/by_id
 	"$OSHCC" -O1 -o "$ENDS" "$BATS_TEST_DIRNAME/progs/ends.c"
+	"$OSHCC" -O1 -pthread -o "$BY_ID" "$BATS_TEST_DIRNAME/progs/by_id.c"
 }
 
 setup()
@@ -191,4 +193,67 @@ only()
 	wait "$job"
 	kill "$strangers"
 	[ ! -s first ]
+}
+
+# by_id PES HOW [STARTS]: a job by a unique id
+by_id()
+{
+	local pe pids=() failed=0
+
+	mkdir -p ids
+	rm -f ids/*
+	for ((pe = 0; pe < $1; pe++)); do
+		timeout 60 "$BY_ID" ids "$pe" "$1" "${@:2}" >"said.$pe" 2>&1 3>&- &
+		pids+=($!)
+	done
+	for pe in "${pids[@]}"; do
+		wait "$pe" || failed=$?
+	done
+	cat said.*
+	return "$failed"
+}
+
+@test "a unique id, and an all-gather" {
+	for how in id id-last gather id-threads; do
+		run -0 by_id 3 "$how"
+		[ -z "$output" ]
+	done
+	run -0 by_id 1 id 2
+	SHMEM_NODE_PES=1 UCX_TLS=tcp,self run -0 by_id 2 gather
+	[ -z "$output" ]
+	SHMEM_INFO=1 run -0 by_id 2 id-threads
+	[[ $output == *'Start: without a launcher, by a unique id'* ]]
+	[[ $output == *'Global data: 0 bytes, private: other threads ran already when the'* ]]
+}
+
+@test "starts again and again in one process" {
+	run -0 by_id 2 id 20
+	[ -z "$output" ]
+	run -0 by_id 2 gather 5
+	[ -z "$output" ]
+}
+
+@test "ids and numbers that are wrong" {
+	"$OSHCC" -O1 -x c -o wrong - <<'END'
+#include <shmemx.h>
+#include <stdlib.h>
+static int fail(const void *mine, void *all, size_t bytes, void *arg) { return 9; }
+int main(int count, char **argument)
+{
+	shmemx_unique_id_t id = {{1}};
+	shmemx_init_attr_t attr = {.rank = atoi(argument[1]), .size = 2, .threads = atoi(argument[2])};
+	if (argument[3][0] == 'g') attr.all_gather = fail;
+	if (argument[3][0] == 'i') attr.id = &id;
+	return shmemx_init_attr(&attr);
+}
+END
+	run -1 ./wrong 2 0 id
+	only 'PE 0: shmemx_init_attr: rank=2 and size=2: give the number of PEs, and the number of this PE below that'
+	run -1 ./wrong 1 7 id
+	only 'PE 0: shmemx_init_attr: threads=7: give SHMEM_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE'
+	run -1 ./wrong 1 0 id
+	only 'PE 0: shmemx_init_attr: the bytes of id are no unique id; hand round all bytes that shmemx_get_unique_id made'
+	run -1 ./wrong 1 0 gather
+	only "PE 0: shmemx_init_attr: the program's all_gather failed with 9"
+	run -0 ./wrong 0 0 environment
 }

@@ -29,6 +29,8 @@ static const char *const without[] = {"init",	  "finalize", "exit",  "my_pe",	  
  * a new routine is in neither list until somebody has decided.
  */
 static const char *const extensions_without[] = {
+	"shmemx_get_unique_id",
+	"shmemx_init_attr",
 	"shmemx_torus_shape",
 	"shmemx_torus_coordinates",
 	"shmemx_torus_hops",
