@@ -43,6 +43,7 @@ dist_examples_DATA = \
 	examples/ring.c \
 	examples/solver.c \
 	examples/stencil.c \
+	examples/stencil.py \
 	examples/stencil_gpu.cu \
 	examples/upwind.c \
 	examples/wilson.h

@@ -13,6 +13,8 @@ EXTRA_DIST += \
 	debian/libtorushmem-dev.triggers \
 	debian/libtorushmem-fortran0.install \
 	debian/libtorushmem0.install \
+	debian/python3-torushmem.install \
+	debian/python3-torushmem.links \
 	debian/plain-names \
 	debian/rules \
 	debian/softofu.install \

@@ -242,6 +242,9 @@ EXTRA_DIST += \
 	tests/cluster/torus-bench \
 	tests/cluster/torus_times_mpi.c \
 	tests/cluster/torus_times_gloo.py \
+	tests/python/collectives_of_torch.py \
+	tests/python/package.py \
+	tests/tools/python.bats \
 	tests/cluster/stencils.bats \
 	tests/cluster/team_cables.bats \
 	tests/cluster/trees.bats \

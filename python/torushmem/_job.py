@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The start and the end of a job, and who is who in it."""
+
+import ctypes
+import functools
+
+from ._library import INT, Error, routine
+
+THREADS = {'single': 0, 'funneled': 1, 'serialized': 2, 'multiple': 3}
+
+_init_thread = routine('shmem_init_thread', INT, INT, ctypes.POINTER(INT))
+_get_unique_id = routine('shmemx_get_unique_id', INT, ctypes.c_char_p)
+_init_attr = routine('shmemx_init_attr', INT, ctypes.c_void_p)
+_finalize = routine('shmem_finalize', None)
+_global_exit = routine('shmem_global_exit', None, INT)
+_my_pe = routine('shmem_my_pe', INT)
+_n_pes = routine('shmem_n_pes', INT)
+
+_running = False
+_at_end = []
+
+
+ID_BYTES = 128  # SHMEMX_UNIQUE_ID_BYTES
+
+
+class _Attributes(ctypes.Structure):
+    """shmemx_init_attr_t"""
+    _fields_ = [('rank', INT), ('size', INT), ('id', ctypes.c_char_p), ('all_gather', ctypes.c_void_p),
+                ('arg', ctypes.c_void_p), ('threads', INT), ('reserved', ctypes.c_long * 8)]
+
+
+def get_unique_id():
+    """Bytes that one process makes and passes to all others, by any means; they call init with them. Who reads them
+    can join the job until it has begun."""
+    made = ctypes.create_string_buffer(ID_BYTES)
+    if _get_unique_id(made):
+        raise Error('get_unique_id: it cannot be made')
+    return made.raw
+
+
+def init(threads='single', rank=None, size=None, unique_id=None):
+    """Joins the job: that of the launcher or of the environment, or one of this process alone; with rank, size and
+    unique_id, the job of all who have this id. threads='multiple': Python threads may call at the same time,
+    'serialized': in turns, 'single' and 'funneled': one thread calls."""
+    global _running
+    if _running:
+        return
+    if threads not in THREADS:
+        raise ValueError('init: threads=%r: there are %s' % (threads, ', '.join(THREADS)))
+    if (rank is None) != (unique_id is None) or (size is None) != (unique_id is None):
+        raise ValueError('init: give rank, size and unique_id, or none of them')
+    if unique_id is None:
+        _init_as_launched(THREADS[threads])
+    else:
+        _init_by_id(THREADS[threads], rank, size, unique_id)
+    _running = True
+
+
+def _init_as_launched(level):
+    provided = INT()
+    if _init_thread(level, ctypes.byref(provided)) or provided.value < level:
+        raise Error('init: the library was built without these threads')
+
+
+def _init_by_id(level, rank, size, unique_id):
+    if len(unique_id) != ID_BYTES:
+        raise ValueError('init: unique_id: it has %d bytes; get_unique_id makes %d' % (len(unique_id), ID_BYTES))
+    if not 0 <= rank < size:
+        raise ValueError('init: rank=%r, size=%r: ranks are 0 to size - 1' % (rank, size))
+    attributes = _Attributes(rank=rank, size=size, id=bytes(unique_id), threads=level)
+    if _init_attr(ctypes.byref(attributes)):
+        raise Error('init: the library cannot start')
+
+
+def finalize():
+    """Leaves the job, with all PEs. Arrays in symmetric memory are gone. A program that just ends does the
+    same, unless it ends by an exception: that ends the job."""
+    global _running
+    if not _running:
+        return
+    _running = False
+    for forget in _at_end:
+        forget()
+    _finalize()
+
+
+def initialized():
+    return _running
+
+
+def global_exit(status=1):
+    """Ends the whole job at once."""
+    need_job('global_exit')
+    _global_exit(status)
+
+
+def need_job(name):
+    if not _running:
+        raise Error('%s: call torushmem.init() first' % name)
+
+
+def in_job(call, name, help):
+    """The routine, for jobs that are running."""
+    @functools.wraps(call, assigned=())
+    def checked():
+        if not _running:
+            need_job(name)
+        return call()
+    checked.__name__, checked.__doc__ = name, help
+    return checked
+
+
+my_pe = in_job(_my_pe, 'my_pe', "This PE's number.")
+n_pes = in_job(_n_pes, 'n_pes', 'How many PEs the job has.')
+
+
+def at_end(forget):
+    _at_end.append(forget)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The C library: where it is, and the types of its routines."""
+
+import ctypes
+import glob
+import os
+import shutil
+import subprocess
+
+SONAME = 'libtorushmem.so.0'
+
+INT, LONG, SIZE, POINTER = ctypes.c_int, ctypes.c_long, ctypes.c_size_t, ctypes.c_void_p
+
+
+class Error(Exception):
+    """Something that torushmem cannot do: the text says what, and what to do."""
+
+
+def _candidates():
+    """Where the library may be, the surest place first; the last one starts a program."""
+    named = os.environ.get('TORUSHMEM_LIBRARY')
+    if named:
+        yield named
+        return
+    yield SONAME
+    # make install puts this file into PREFIX/share/torushmem/python/torushmem.
+    above = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
+    yield from glob.glob(os.path.join(above, 'lib*', SONAME)) + glob.glob(os.path.join(above, 'lib', '*', SONAME))
+    oshcc = shutil.which('oshcc')
+    if oshcc:
+        said = subprocess.run([oshcc, '--showme:libdirs'], capture_output=True, text=True, check=False)
+        for folder in said.stdout.split():
+            yield os.path.join(folder, SONAME)
+
+
+def _load():
+    problem = None
+    for path in _candidates():
+        try:
+            return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+        except OSError as error:
+            problem = error
+    raise ImportError('torushmem: the C library cannot be loaded (%s); install libtorushmem0, or let '
+                      'TORUSHMEM_LIBRARY name the file %s' % (problem, SONAME))
+
+
+library = _load()
+
+
+def routine(name, result, *arguments):
+    """A routine of the library. While it runs, other threads of Python run, too."""
+    try:
+        found = getattr(library, name)
+    except AttributeError:
+        raise Error('%s is not in this version of the C library' % name) from None
+    found.restype, found.argtypes = result, arguments
+    return found
+
+
+def text(name, *arguments):
+    return routine(name, ctypes.c_char_p, *arguments)

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Symmetric memory as NumPy arrays, and what goes from PE to PE: puts, gets, signals, order."""
+
+import bisect
+import ctypes
+
+import numpy as np
+
+from ._job import at_end, in_job, need_job
+from ._library import INT, POINTER, SIZE, routine
+
+_malloc = routine('shmem_align', POINTER, SIZE, SIZE)
+_free = routine('shmem_free', None, POINTER)
+_ptr = routine('shmem_ptr', POINTER, POINTER, INT)
+_n_pes = routine('shmem_n_pes', INT)
+_barrier = routine('shmem_barrier_all', None)
+_put = routine('shmem_putmem', None, POINTER, POINTER, SIZE, INT)
+_get = routine('shmem_getmem', None, POINTER, POINTER, SIZE, INT)
+_put_nbi = routine('shmem_putmem_nbi', None, POINTER, POINTER, SIZE, INT)
+_get_nbi = routine('shmem_getmem_nbi', None, POINTER, POINTER, SIZE, INT)
+_put_signal = routine('shmem_putmem_signal', None, POINTER, POINTER, SIZE, POINTER, ctypes.c_uint64, INT, INT)
+_strided = {(verb, size): routine('shmem_i%s%d' % (verb, 8 * size), None, POINTER, POINTER, ctypes.c_ssize_t,
+                                  ctypes.c_ssize_t, SIZE, INT)
+            for verb in ('put', 'get') for size in (1, 2, 4, 8, 16)}
+
+LINE = 64
+SIGNAL_SET, SIGNAL_ADD = 1, 2
+
+# The blocks that are there, by address: where they begin and end, and the array of each.
+_begins, _ends, _arrays = [], [], {}
+
+
+# --- Allocation ---
+
+def empty(shape, dtype=float):
+    """An array in symmetric memory, with any content. All PEs call it, with the same arguments."""
+    need_job('empty')
+    dtype = np.dtype(dtype)
+    if dtype.hasobject:
+        raise TypeError('empty: elements of type %s are Python objects, which other PEs cannot use' % dtype)
+    count = int(np.prod(shape, dtype=np.int64))
+    if count < 0 or np.any(np.less(shape, 0)):
+        raise ValueError('empty: shape %s: no length may be negative' % (shape,))
+    nbytes = max(count * dtype.itemsize, 1)
+    address = _malloc(LINE, nbytes)
+    if not address:
+        raise MemoryError('empty: the symmetric heap has no %d bytes left; set SHMEM_SYMMETRIC_SIZE (as in 4G) '
+                          'before the job' % nbytes)
+    memory = (ctypes.c_char * nbytes).from_address(address)
+    array = np.frombuffer(memory, dtype, count).reshape(shape)
+    at = bisect.bisect_left(_begins, address)
+    _begins.insert(at, address)
+    _ends.insert(at, address + nbytes)
+    _arrays[address] = memory
+    return array
+
+
+def zeros(shape, dtype=float):
+    """The same, of zeros."""
+    array = empty(shape, dtype)
+    array.fill(0)
+    _barrier()
+    return array
+
+
+def full(shape, value, dtype=None):
+    """The same, of one value."""
+    array = empty(shape, np.asarray(value).dtype if dtype is None else dtype)
+    array.fill(value)
+    _barrier()
+    return array
+
+
+def array(values, dtype=None):
+    """The same, with these values, which may differ from PE to PE; shape and type may not."""
+    values = np.asarray(values, dtype)
+    result = empty(values.shape, values.dtype)
+    result[...] = values
+    _barrier()
+    return result
+
+
+def free(array):
+    """Ends an array of empty, zeros, full or array. All PEs call it, in the same order. Nothing may use the
+    array or a part of it afterwards."""
+    address = _address(array)
+    if address not in _arrays:
+        raise ValueError('free: this is no array from torushmem.empty and the like, or it is free already')
+    at = bisect.bisect_left(_begins, address)
+    del _begins[at], _ends[at], _arrays[address]
+    _free(address)
+
+
+def forget_all():
+    """The library has freed all."""
+    del _begins[:], _ends[:]
+    _arrays.clear()
+
+
+at_end(forget_all)
+
+
+# --- Addresses ---
+
+def _address(array):
+    return array.__array_interface__['data'][0]
+
+
+def is_symmetric(array):
+    """Does the array lie in symmetric memory?"""
+    address = _address(array)
+    at = bisect.bisect_right(_begins, address) - 1
+    return at >= 0 and address < _ends[at]
+
+
+def contains(address, nbytes):
+    """Does a block of symmetric memory contain these bytes?"""
+    at = bisect.bisect_right(_begins, address) - 1
+    return at >= 0 and address + nbytes <= _ends[at]
+
+
+def symmetric(array, name):
+    """Its address, if it lies in symmetric memory."""
+    try:
+        address = array.__array_interface__['data'][0]
+    except AttributeError:
+        raise TypeError('%s: give an array, not %s' % (name, type(array).__name__)) from None
+    at = bisect.bisect_right(_begins, address) - 1
+    if at < 0 or address >= _ends[at]:
+        raise ValueError('%s: this array is not in symmetric memory; make it by torushmem.empty, zeros, full or '
+                         'array' % name)
+    return address
+
+
+def whole(array, name):
+    """The same for an array whose elements lie one after another."""
+    address = symmetric(array, name)
+    if not array.flags.c_contiguous:
+        raise ValueError('%s: the elements of this array do not lie one after another; use a whole array or rows '
+                         'of it' % name)
+    return address
+
+
+def check_pe(pe, name):
+    if not 0 <= pe < _n_pes():
+        raise ValueError('%s: pe %r: the job has PEs 0 to %d' % (name, pe, _n_pes() - 1))
+
+
+def at_pe(array, pe):
+    """The array of another PE of this node, for loads and stores; None if that is on another node. Nothing may
+    use it after free."""
+    check_pe(pe, 'at_pe')
+    address = symmetric(array, 'at_pe')
+    at = bisect.bisect_right(_begins, address) - 1
+    there = _ptr(_begins[at], pe)
+    if not there:
+        return None
+    memory = (ctypes.c_char * (_ends[at] - _begins[at])).from_address(there)
+    return np.ndarray(array.shape, array.dtype, memory, address - _begins[at], array.strides)
+
+
+# --- Puts and gets ---
+
+def _values(value, target, name):
+    """The value as an array of the target's type and shape; numbers and small arrays are spread over it."""
+    values = np.asarray(value)
+    if values.dtype != target.dtype:
+        if not isinstance(value, (bool, int, float, complex)) and not np.can_cast(values.dtype, target.dtype, 'safe'):
+            raise TypeError('%s: elements are of type %s here and %s there; convert by astype' %
+                            (name, values.dtype, target.dtype))
+        values = values.astype(target.dtype)
+    if values.shape != target.shape:
+        values = np.broadcast_to(values, target.shape)
+    return np.ascontiguousarray(values)
+
+
+def _move(verb, block, remote, local, pe):
+    """Rows of arrays of equal shape. remote: in symmetric memory; block moves bytes that lie together."""
+    if remote.flags.c_contiguous and local.flags.c_contiguous:
+        here, there = _address(local), _address(remote)
+        block(*((there, here) if verb == 'put' else (here, there)), remote.nbytes, pe)
+        return
+    if remote.ndim > 1:
+        for i in range(len(remote)):
+            _move(verb, block, remote[i], local[i], pe)
+        return
+    _move_row(verb, remote, local, pe)
+
+
+def _move_row(verb, remote, local, pe):
+    size = remote.itemsize
+    strides = remote.strides[0], local.strides[0]
+    if (verb, size) not in _strided or any(stride % size or stride <= 0 for stride in strides):
+        move = _put if verb == 'put' else _get
+        for i in range(len(remote)):
+            here, there = _address(local[i:i + 1]), _address(remote[i:i + 1])
+            move(*((there, here) if verb == 'put' else (here, there)), size, pe)
+        return
+    remote_stride, local_stride = (stride // size for stride in strides)
+    here, there = _address(local), _address(remote)
+    if verb == 'put':
+        _strided[verb, size](there, here, remote_stride, local_stride, len(remote), pe)
+    else:
+        _strided[verb, size](here, there, local_stride, remote_stride, len(remote), pe)
+
+
+def put(dest, value, pe):
+    """Writes value to the place of dest on another PE. dest: an array in symmetric memory, or any part of one.
+    value: an array of its shape, or a number for all of it. On return value may change; the data is there after
+    a barrier or quiet."""
+    symmetric(dest, 'put: dest')
+    check_pe(pe, 'put')
+    if dest.size:
+        _move('put', _put, dest, _values(value, dest, 'put'), pe)
+
+
+def get(source, pe, out=None):
+    """Reads the place of source on another PE. Returns an array of its own, or out."""
+    symmetric(source, 'get: source')
+    check_pe(pe, 'get')
+    if out is None:
+        out = np.empty(source.shape, source.dtype)
+    elif out.shape != source.shape or out.dtype != source.dtype:
+        raise ValueError('get: out has %s of %s, and source %s of %s' %
+                         (out.shape, out.dtype, source.shape, source.dtype))
+    if source.size:
+        _move('get', _get, source, out, pe)
+    return out
+
+
+def _same_block(name, one, other):
+    if one.nbytes != other.nbytes or one.dtype != other.dtype:
+        raise ValueError('%s: %s of %s here and %s of %s there' %
+                         (name, one.shape, one.dtype, other.shape, other.dtype))
+    if not (one.flags.c_contiguous and other.flags.c_contiguous):
+        raise ValueError('%s: only for arrays whose elements lie one after another' % name)
+
+
+def put_nbi(dest, source, pe):
+    """Starts a put of an array, which may not change until quiet."""
+    address = symmetric(dest, 'put_nbi: dest')
+    check_pe(pe, 'put_nbi')
+    _same_block('put_nbi', source, dest)
+    _put_nbi(address, _address(source), dest.nbytes, pe)
+
+
+def get_nbi(out, source, pe):
+    """Starts a get; out has the data after quiet."""
+    address = symmetric(source, 'get_nbi: source')
+    check_pe(pe, 'get_nbi')
+    _same_block('get_nbi', out, source)
+    _get_nbi(_address(out), address, source.nbytes, pe)
+
+
+def put_signal(dest, source, signal, value, pe, add=False):
+    """Puts, and then sets the signal on that PE to value, or adds it. signal: one element of type uint64."""
+    address = symmetric(dest, 'put_signal: dest')
+    check_pe(pe, 'put_signal')
+    _same_block('put_signal', source, dest)
+    _put_signal(address, _address(source), dest.nbytes, signal_address(signal, 'put_signal'), value,
+                SIGNAL_ADD if add else SIGNAL_SET, pe)
+
+
+def signal_address(signal, name):
+    address = symmetric(signal, '%s: signal' % name)
+    if signal.size != 1 or signal.dtype != np.uint64:
+        raise TypeError('%s: signal: give one element of type uint64, as in signals[3:4]' % name)
+    return address
+
+
+# --- Order ---
+
+fence = in_job(routine('shmem_fence', None), 'fence', 'Puts before it arrive before those after it, at each PE.')
+quiet = in_job(routine('shmem_quiet', None), 'quiet', 'Waits until all puts of this PE have arrived.')
+barrier_all = in_job(_barrier, 'barrier_all', 'Waits for all PEs, and for what they have put.')
+sync_all = in_job(routine('shmem_sync_all', None), 'sync_all', 'Waits for all PEs.')

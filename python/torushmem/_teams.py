@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Teams of PEs, and their collectives."""
+
+import ctypes
+import functools
+
+import numpy as np
+
+from . import _memory, _types
+from ._library import INT, LONG, POINTER, SIZE, Error, routine
+from ._memory import whole
+
+_n_pes = routine('shmem_team_n_pes', INT, POINTER)
+_my_pe = routine('shmem_team_my_pe', INT, POINTER)
+_translate = routine('shmem_team_translate_pe', INT, POINTER, INT, POINTER)
+_split_strided = routine('shmem_team_split_strided', INT, POINTER, INT, INT, INT, POINTER, LONG, POINTER)
+_split_2d = routine('shmem_team_split_2d', INT, POINTER, INT, POINTER, LONG, POINTER, POINTER, LONG, POINTER)
+_destroy = routine('shmem_team_destroy', None, POINTER)
+_sync = routine('shmem_team_sync', INT, POINTER)
+_broadcast = routine('shmem_broadcastmem', INT, POINTER, POINTER, POINTER, SIZE, INT)
+_fcollect = routine('shmem_fcollectmem', INT, POINTER, POINTER, POINTER, SIZE)
+_collect = routine('shmem_collectmem', INT, POINTER, POINTER, POINTER, SIZE)
+_alltoall = routine('shmem_alltoallmem', INT, POINTER, POINTER, POINTER, SIZE)
+_reduce_scatter = routine('shmemx_reduce_scatter', INT, POINTER, POINTER, POINTER, SIZE, INT, INT)
+_gather = routine('shmemx_gather', INT, POINTER, POINTER, POINTER, SIZE, INT, INT)
+_scatter = routine('shmemx_scatter', INT, POINTER, POINTER, POINTER, SIZE, INT, INT)
+_allgatherv = routine('shmemx_allgatherv', INT, POINTER, POINTER, POINTER, POINTER, POINTER, INT)
+_alltoallv = routine('shmemx_alltoallv', INT, POINTER, POINTER, POINTER, *[POINTER] * 4, INT)
+_BYTES = 18  # SHMEMX_UINT8
+
+
+@functools.lru_cache(maxsize=None)
+def _reduction(dtype, operation):
+    _types.operation(operation)
+    name = _types.name_of(dtype, 'reduce')
+    ours = 'x' if operation == 'avg' or name == 'half' else ''
+    try:
+        return routine('shmem%s_%s_%s_reduce' % (ours, name, operation), INT, POINTER, POINTER, POINTER, SIZE)
+    except Error:
+        raise TypeError('reduce: no %s of elements of type %s' % (operation, dtype)) from None
+
+
+@functools.lru_cache(maxsize=None)
+def _scan(dtype, inclusive):
+    name = 'shmem_%s_sum_%sscan' % (_types.name_of(dtype, 'scan'), 'in' if inclusive else 'ex')
+    try:
+        return routine(name, INT, POINTER, POINTER, POINTER, SIZE)
+    except Error:
+        raise TypeError('scan: not for elements of type %s' % dtype) from None
+
+
+def _succeed(status, name):
+    if status:
+        raise Error('%s: it failed with status %d' % (name, status))
+
+
+def _sizes(values):
+    return (SIZE * len(values))(*values)
+
+
+def _same(name, dest, source, dest_count, source_count):
+    """Counts of elements that a collective needs."""
+    if dest.dtype != source.dtype:
+        raise TypeError('%s: dest has elements of type %s, and source of %s' % (name, dest.dtype, source.dtype))
+    if dest.size < dest_count:
+        raise ValueError('%s: dest has room for %d elements; %d arrive' % (name, dest.size, dest_count))
+    if source.size < source_count:
+        raise ValueError('%s: source has %d elements; %d are sent' % (name, source.size, source_count))
+
+
+class Team:
+    """Some of the PEs, numbered from 0. Collectives are called by all of them; arrays lie in symmetric memory,
+    and their elements one after another."""
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    # --- Who is in it ---
+
+    @property
+    def n_pes(self):
+        return _n_pes(self._handle)
+
+    @property
+    def my_pe(self):
+        """This PE's number in the team."""
+        return _my_pe(self._handle)
+
+    def pe_in(self, other, pe):
+        """The number that a PE of this team has in another; None if it is not there."""
+        there = _translate(self._handle, pe, other._handle)
+        return None if there < 0 else there
+
+    def __repr__(self):
+        return 'Team(PE %d of %d)' % (self.my_pe, self.n_pes)
+
+    # --- Others from it ---
+
+    def split(self, start, stride, size):
+        """The team of so many PEs of this one, from start on, each stride further. All PEs of this team call it;
+        those that are not in the new one get None."""
+        made = ctypes.c_void_p()
+        _succeed(_split_strided(self._handle, start, stride, size, None, 0, ctypes.byref(made)), 'split')
+        return Team(made.value) if made.value else None
+
+    def split_2d(self, columns):
+        """The teams of this PE's row and of its column, if the PEs stand in rows of so many."""
+        row, column = ctypes.c_void_p(), ctypes.c_void_p()
+        _succeed(_split_2d(self._handle, columns, None, 0, ctypes.byref(row), None, 0, ctypes.byref(column)),
+                 'split_2d')
+        return Team(row.value), Team(column.value)
+
+    def destroy(self):
+        """All PEs of the team call it; it is used no more."""
+        _destroy(self._handle)
+        self._handle = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.destroy()
+
+    # --- Collectives ---
+    #
+    # The library may write to dest of a PE as soon as another PE calls, so all PEs synchronise first. ready=True leaves
+    # that out: the program has made sure that dest is ready on all.
+
+    def _make_ready(self, ready):
+        if not ready:
+            self.sync()
+
+    def sync(self):
+        """Waits for all PEs of the team."""
+        _succeed(_sync(self._handle), 'sync')
+
+    def _root(self, root, name):
+        if not 0 <= root < self.n_pes:
+            raise ValueError('%s: root %r: the team has PEs 0 to %d' % (name, root, self.n_pes - 1))
+        return root
+
+    def broadcast(self, dest, source, root=0, ready=False):
+        """dest of all PEs gets source of the root."""
+        _same('broadcast', dest, source, source.size, source.size)
+        self._make_ready(ready)
+        _succeed(_broadcast(self._handle, whole(dest, 'broadcast: dest'), whole(source, 'broadcast: source'),
+                            source.nbytes, self._root(root, 'broadcast')), 'broadcast')
+
+    def reduce(self, dest, source, operation='sum', ready=False):
+        """dest of all PEs gets the sum (prod, min, max, and, or, xor, avg), element by element. dest may be
+        source."""
+        _same('reduce', dest, source, source.size, source.size)
+        call = _reduction(source.dtype, operation)
+        self._make_ready(ready)
+        _succeed(call(self._handle, whole(dest, 'reduce: dest'), whole(source, 'reduce: source'), source.size),
+                 'reduce')
+
+    def scan(self, dest, source, inclusive=True, ready=False):
+        """dest gets the sums over this PE and all before it; inclusive=False: over those before it."""
+        _same('scan', dest, source, source.size, source.size)
+        call = _scan(source.dtype, inclusive)
+        self._make_ready(ready)
+        _succeed(call(self._handle, whole(dest, 'scan: dest'), whole(source, 'scan: source'), source.size), 'scan')
+
+    def fcollect(self, dest, source, ready=False):
+        """dest gets the sources of all PEs, one after another; they have the same length."""
+        _same('fcollect', dest, source, source.size * self.n_pes, source.size)
+        self._make_ready(ready)
+        _succeed(_fcollect(self._handle, whole(dest, 'fcollect: dest'), whole(source, 'fcollect: source'),
+                           source.nbytes), 'fcollect')
+
+    def collect(self, dest, source, ready=False):
+        """The same, of any lengths."""
+        _same('collect', dest, source, source.size, source.size)
+        self._make_ready(ready)
+        _succeed(_collect(self._handle, whole(dest, 'collect: dest'), whole(source, 'collect: source'),
+                          source.nbytes), 'collect')
+
+    def alltoall(self, dest, source, ready=False):
+        """source has an equal block for each PE, and dest gets one from each."""
+        n = self.n_pes
+        if source.size % n:
+            raise ValueError('alltoall: source has %d elements, which %d PEs cannot share' % (source.size, n))
+        _same('alltoall', dest, source, source.size, source.size)
+        self._make_ready(ready)
+        _succeed(_alltoall(self._handle, whole(dest, 'alltoall: dest'), whole(source, 'alltoall: source'),
+                           source.nbytes // n), 'alltoall')
+
+    def reduce_scatter(self, dest, source, operation='sum', ready=False):
+        """source has an equal block for each PE; dest gets this PE's block of their sum (or other reduction)."""
+        _same('reduce_scatter', dest, source, dest.size, dest.size * self.n_pes)
+        _reduction(source.dtype, operation)
+        self._make_ready(ready)
+        _succeed(_reduce_scatter(self._handle, whole(dest, 'reduce_scatter: dest'),
+                                 whole(source, 'reduce_scatter: source'), dest.size,
+                                 _types.code_of(source.dtype, 'reduce_scatter'), _types.operation(operation)),
+                 'reduce_scatter')
+
+    def gather(self, dest, source, root=0, ready=False):
+        """dest of the root gets the sources of all PEs."""
+        _same('gather', dest, source, source.size * self.n_pes if self.my_pe == root else 0, source.size)
+        self._make_ready(ready)
+        _succeed(_gather(self._handle, whole(dest, 'gather: dest'), whole(source, 'gather: source'), source.nbytes,
+                         _BYTES, self._root(root, 'gather')), 'gather')
+
+    def scatter(self, dest, source, root=0, ready=False):
+        """dest gets this PE's block of the root's source."""
+        _same('scatter', dest, source, dest.size, dest.size * self.n_pes if self.my_pe == root else 0)
+        self._make_ready(ready)
+        _succeed(_scatter(self._handle, whole(dest, 'scatter: dest'), whole(source, 'scatter: source'), dest.nbytes,
+                          _BYTES, self._root(root, 'scatter')), 'scatter')
+
+    def _counts(self, counts, itemsize, name):
+        if len(counts) != self.n_pes or min(counts) < 0:
+            raise ValueError('%s: give a count of elements for each of the %d PEs' % (name, self.n_pes))
+        return _sizes([int(count) * itemsize for count in counts])
+
+    def allgatherv(self, dest, source, counts, ready=False):
+        """dest gets the sources of all PEs, whose lengths are counts, one after another."""
+        _same('allgatherv', dest, source, sum(counts), counts[self.my_pe])
+        self._make_ready(ready)
+        _succeed(_allgatherv(self._handle, whole(dest, 'allgatherv: dest'), whole(source, 'allgatherv: source'),
+                             self._counts(counts, source.itemsize, 'allgatherv'), None, _BYTES), 'allgatherv')
+
+    def alltoallv(self, dest, source, dest_counts, source_counts, ready=False):
+        """source has a block for each PE, of source_counts; dest gets one from each, of dest_counts."""
+        _same('alltoallv', dest, source, sum(dest_counts), sum(source_counts))
+        self._make_ready(ready)
+        _succeed(_alltoallv(self._handle, whole(dest, 'alltoallv: dest'), whole(source, 'alltoallv: source'),
+                            self._counts(dest_counts, source.itemsize, 'alltoallv'), None,
+                            self._counts(source_counts, source.itemsize, 'alltoallv'), None, _BYTES), 'alltoallv')
+
+
+world, shared = Team(1), Team(2)
+
+
+def sum_all(value, operation='sum'):
+    """The sum of one number of each PE, as a number: for norms, counts and times. All PEs call it."""
+    mine = np.asarray(value)
+    room = _memory.empty(2, mine.dtype)
+    room[0] = mine
+    world.reduce(room[1:], room[:1], operation)
+    result = room[1].item()
+    _memory.free(room)
+    return result

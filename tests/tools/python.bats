@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# run: beside
+# The Python package: what it does, on every path and without a launcher, and how its jobs end.
+
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+	for python in python3 /usr/bin/python3; do
+		"$python" -c 'import numpy' 2>/dev/null && export PYTHON=$python && break
+	done
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" TESTS="${BATS_TEST_FILENAME%/*}/../python" PYTHONDONTWRITEBYTECODE=1
+	# Of an installed tree: the package there finds its library by itself.
+	if [ -z "${PYTHONPATH:-}" ]; then
+		export PYTHONPATH="${BATS_TEST_FILENAME%/*}/../../python" TORUSHMEM_LIBRARY="$TOP_BUILDDIR/.libs/libtorushmem.so.0"
+	fi
+}
+
+setup()
+{
+	[ -n "${PYTHON:-}" ] || skip "no python3 with numpy; on Debian: apt-get install python3-numpy"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+python()
+{
+	timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n "$1" "$PYTHON" "${@:2}"
+}
+
+@test "the package: memory, words, collectives, plans, grids, mistakes, on several paths" {
+	for pes in 1 2 4; do
+		python "$pes" "$TESTS/package.py"
+	done
+	SHMEM_NODE_PES=1 python 3 "$TESTS/package.py"
+	SHMEM_NODE_PES=2 SHMEM_CHECK=1 python 4 "$TESTS/package.py"
+}
+
+@test "a job without a launcher: by the environment, and by an id" {
+	for rank in 0 1 2; do
+		SHMEM_RANK=$rank SHMEM_SIZE=3 SHMEM_ROOT=127.0.0.1:34571 SHMEM_SECRET=open timeout 60 "$PYTHON" "$TESTS/package.py" &
+	done
+	for _ in 0 1 2; do
+		wait -n
+	done
+	cat >by_id.py <<-'END'
+		import os, sys
+		import torushmem as sh
+		end, other = os.pipe()
+		child = os.fork()
+		if child:
+		    made = sh.get_unique_id()
+		    os.write(other, made)
+		    sh.init(rank=0, size=2, unique_id=made)
+		else:
+		    sh.init(rank=1, size=2, unique_id=os.read(end, 1000))
+		assert sh.sum_all(1) == 2
+		sh.finalize()
+		sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if child else 0)
+	END
+	timeout 60 "$PYTHON" by_id.py
+}
+
+@test "an exception ends the job, and an interrupt ends a wait" {
+	cat >raises.py <<-'END'
+		import torushmem as sh
+		sh.init()
+		if sh.my_pe() == 1:
+		    raise RuntimeError('on purpose')
+		sh.barrier_all()
+	END
+	run python 2 raises.py
+	[ "$status" -ne 0 ]
+	[[ "$output" == *'RuntimeError: on purpose'* ]]
+	cat >interrupted.py <<-'END'
+		import signal
+		import torushmem as sh
+		sh.init()
+		word = sh.zeros(1, int)
+		signal.setitimer(signal.ITIMER_REAL, 0.2)
+		signal.signal(signal.SIGALRM, signal.default_int_handler)
+		try:
+		    sh.wait_until(word, '==', 1)
+		except KeyboardInterrupt:
+		    print('interrupted')
+	END
+	run python 1 interrupted.py
+	[ "$status" -eq 0 ]
+	[ "$output" = interrupted ]
+}
+
+@test "importing it takes no torch, and says where the library is not" {
+	"$PYTHON" -c 'import sys, torushmem; sys.exit("torch" in sys.modules)'
+	run env TORUSHMEM_LIBRARY=/nowhere "$PYTHON" -c 'import torushmem'
+	[[ "${lines[-1]}" == *'ImportError: torushmem: the C library cannot be loaded'*'TORUSHMEM_LIBRARY'* ]]
+}
+
+@test "torch.distributed: collectives of all types, messages, groups, training" {
+	"$PYTHON" -c 'import torch.distributed' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
+	for pes in 1 2 3; do
+		python "$pes" -W ignore "$TESTS/collectives_of_torch.py" "$BATS_TEST_TMPDIR/store-$pes"
+	done
+	for rank in 0 1; do
+		RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29573 timeout 120 "$PYTHON" -W ignore "$TESTS/collectives_of_torch.py" &
+	done
+	for _ in 0 1; do
+		wait -n
+	done
+}
