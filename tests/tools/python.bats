@@ -95,6 +95,18 @@ python()
 	[[ "${lines[-1]}" == *'ImportError: torushmem: the C library cannot be loaded'*'TORUSHMEM_LIBRARY'* ]]
 }
 
+@test "pip installs it, and its version is that of the library" {
+	top=${BATS_TEST_FILENAME%/*}/../..
+	[ -e "$top/pyproject.toml" ] || skip "not in a source tree"
+	version=$("$PYTHON" -c 'import torushmem; print(torushmem.__version__)')
+	grep -qx "version = \"$version\"" "$top/pyproject.toml"
+	[ "$("$TOP_BUILDDIR/oshinfo" --parsable | sed -n 's/^version://p')" = "$version" ]
+	"$PYTHON" -c 'import pip, setuptools, wheel' 2>/dev/null || skip "no pip; on Debian: apt-get install python3-pip python3-wheel"
+	cp -r "$top/pyproject.toml" "$top/python" .
+	"$PYTHON" -m pip install -q --no-index --no-build-isolation --no-deps --target there . 2>log || { cat log && return 1; }
+	PYTHONPATH=$PWD/there python 2 "$TESTS/package.py"
+}
+
 @test "torch.distributed: collectives of all types, messages, groups, training" {
 	"$PYTHON" -c 'import torch.distributed' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
 	for pes in 1 2 3; do
