@@ -38,6 +38,7 @@ static const struct option_row option_rows[] = {
 	[OPT_QUIET] = {{"-q", "--quiet"}, NULL, "print errors only"},
 	[OPT_VERBOSE] = {{"-v", "--verbose"}, NULL, "print each action"},
 	[OPT_ALWAYS] = {{"--oversubscribe", "--allow-run-as-root"}, NULL, "accepted for old scripts; always in effect"},
+	[OPT_ACCEPTED] = {{"-genvall", "-envall", "--use-hwthread-cpus", "--bynode", "--byslot"}, NULL, NULL},
 	[OPT_ENV] = {{"-env", "-genv"}, "VAR VALUE", NULL},
 	[OPT_MCA] = {{"--mca", "--gmca"}, "NAME VALUE", NULL},
 	[OPT_PER_NODE] = {{"-N", "-ppn", "--npernode", "--perhost", "--ntasks-per-node"}, "N", NULL},

@@ -104,12 +104,37 @@ static int read_text(const char **field, const char *name, const char *text)
 	return OPTION_GO_ON;
 }
 
+static int read_per_node(struct options *options, const char *name, const char *text)
+{
+	struct options number = {0};
+	int code = option_read_pes(&number, name, text);
+
+	options->per_node = number.pes;
+	return code;
+}
+
+/* ppr:N:node is another way to say how many PEs a host gets. */
+static bool read_pes_of_node(struct options *options, const char *name, const char *text, int *code)
+{
+	char number[16];
+	int end = 0;
+
+	if (sscanf(text, "ppr:%15[0-9]:node%n", number, &end) != 1 || end == 0 || text[end])
+		return false;
+	*code = read_per_node(options, name, number);
+	return true;
+}
+
 /*
  * oshrun places PEs in order, on the cores of one host and then host by host; options that ask for
  * this order are accepted.
  */
-static int read_order(const char *name, const char *text)
+static int read_order(struct options *options, const char *name, const char *text)
 {
+	int code;
+
+	if (strstr(name, "map-by") && read_pes_of_node(options, name, text, &code))
+		return code;
 	static const char *const usual[] = {"slot", "core", "node", "hwthread", "fill"};
 	size_t length = strcspn(text, ":");
 
@@ -130,15 +155,6 @@ static int read_stdin(const char *text)
 		return OPTION_GO_ON;
 	say("--stdin %s: PE 0 gets the standard input, the others get none; let PE 0 broadcast what it reads", text);
 	return OPTION_MISTAKE;
-}
-
-static int read_per_node(struct options *options, const char *name, const char *text)
-{
-	struct options number = {0};
-	int code = option_read_pes(&number, name, text);
-
-	options->per_node = number.pes;
-	return code;
 }
 
 /* Options of other launchers with two arguments become one assignment. */
@@ -175,7 +191,7 @@ int option_apply_value(struct options *o, enum option_id id, const char *name, c
 	case OPT_RANKFILE: return read_text(&o->rankfile, name, value);
 	case OPT_JOIN_TRACE: return read_text(&o->join_trace, name, value);
 	case OPT_PER_NODE: return read_per_node(o, name, value);
-	case OPT_ORDER: return read_order(name, value);
+	case OPT_ORDER: return read_order(o, name, value);
 	case OPT_STDIN: return read_stdin(value);
 	default: return OPTION_GO_ON;
 	}

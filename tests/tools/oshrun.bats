@@ -269,8 +269,14 @@ own_mounts() {
 	osh 10 --map-by socket true
 	[ "$status" -eq 2 ]
 	one_line 'use --bind-to socket$'
-	osh 10 --map-by ppr:2:node true
+	osh 10 --map-by ppr:2:socket true
 	one_line 'oshrun puts PEs in order'
+	osh 10 -q --map-by ppr:2:node -genvall -envall --use-hwthread-cpus --bynode -mca plm isolated -x SMA_SYMMETRIC_SIZE=9m \
+		sh -c 'echo $SMA_SYMMETRIC_SIZE $OMPI_MCA_plm'
+	[ "$status" -eq 0 ] && [ "$output" = $'9m isolated\n9m isolated' ]
+	osh 10 -np 3 --map-by ppr:1:node true
+	[ "$status" -eq 2 ]
+	one_line '^oshrun: -N 1: 3 PEs need more than this one host'
 	osh 10 --stdin all true
 	one_line 'PE 0 gets the standard input'
 	osh 10 --mca btl
