@@ -76,6 +76,8 @@ EXTRA_DIST += \
 	packaging/libtorushmem-fortran0.exports \
 	packaging/libtorushmem0.exports \
 	packaging/patches/README.md \
+	packaging/patches/conveyors-alltoallv.patch \
+	packaging/patches/kokkos-remote-spaces-find-shmem.patch \
 	packaging/patches/ucx-socket-functions.patch \
 	tests/tools/packages.bats \
 	tests/tools/spack_recipe.py
