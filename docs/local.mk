@@ -63,6 +63,7 @@ man3_texts = \
 	docs/man/man3/shmemx_reduce_scatter.3 \
 	docs/man/man3/shmemx_stats.3 \
 	docs/man/man3/shmemx_team_of_pes.3 \
+	docs/man/man3/shmemx_wtime.3 \
 	docs/man/man3/shmem_alltoall.txt \
 	docs/man/man3/shmem_atomic_fetch.txt \
 	docs/man/man3/shmem_barrier_all.txt \

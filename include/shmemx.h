@@ -145,6 +145,15 @@ int shmemx_heap_preinit_thread(int requested, int *provided);
 void shmemx_heap_create(void *base, size_t size, int device_type, int device_index);
 void shmemx_heap_postinit(void);
 
+/* Names of Cray's and Sandia's libraries that programs call, see shmemx_wtime(3). */
+#define HAVE_SHMEMX_WTIME 1
+double shmemx_wtime(void);
+void shmemx_putmem_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int pe);
+void shmemx_thread_register(void);
+void shmemx_thread_unregister(void);
+void shmemx_thread_quiet(void);
+void shmemx_thread_fence(void);
+
 /*
  * Persistent plans, see shmemx_plan(3): a collective, or an exchange with neighbours, that is
  * prepared once and then started repeatedly. A start returns at once; the run has ended when test

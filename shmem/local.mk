@@ -7,6 +7,7 @@ libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/
 	shmem/collectives.h shmem/contexts.c shmem/gather.c shmem/gather.h shmem/gather_lines.c \
 	shmem/gather_trees.c shmem/heap.c shmem/heap_checks.c shmem/heap_checks.h shmem/info.c \
 	shmem/init.c shmem/inline.c shmem/locks.c shmem/operators.c shmem/operators.h shmem/order.c \
+	shmem/other_names.c \
 	shmem/reduce.c shmem/reduce.h shmem/reduce_small.c shmem/reductions.c shmem/removed.c shmem/rma.c \
 	shmem/scan.c shmem/sets.c shmem/signals.c shmem/start_report.c shmem/sync.c shmem/team_handles.c \
 	shmem/teams.c shmem/team_topology.c shmem/torus_faults.c shmem/word_bits.h shmem/words.c shmem/words.h

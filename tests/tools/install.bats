@@ -711,14 +711,18 @@ AC_PROG_CC
 AC_ARG_WITH([openshmem], [], [CPPFLAGS="-I$withval/include $CPPFLAGS" LDFLAGS="-L$withval/lib $LDFLAGS"])
 AS_IF([test "x$with_openshmem" != x], [AC_CHECK_LIB([sma], [shmem_init], [LIBS="-lsma $LIBS"], [AC_CHECK_LIB([oshmem], [shmem_init])])])
 AC_CHECK_HEADERS([shmem.h], [], [AC_MSG_ERROR([no shmem.h])])
+AC_SEARCH_LIBS([shmemx_alltoallv], [], [AC_DEFINE([HAVE_ALLTOALLV_OF_CRAY], [1], [not ours])])
 AC_CHECK_FUNCS([shmem_putmem_signal shmem_signal_wait_until shmem_putmem_nbi shmemx_putmem_signal])
 AC_CONFIG_FILES([flags])
 AC_OUTPUT
 END
 	echo '@LIBS@ @DEFS@' >flags.in
 	autoconf
-	./configure --with-openshmem="$ROOT" >log
-	grep -q -- '-lsma.*-DHAVE_SHMEM_PUTMEM_SIGNAL=1 -DHAVE_SHMEM_SIGNAL_WAIT_UNTIL=1' flags
+	# Conveyors would take our routine for Cray's, whose arguments are others.
+	ac_cv_search_shmemx_alltoallv=no ./configure --with-openshmem="$ROOT" >log
+	grep -q -- '-lsma.*-DHAVE_SHMEM_PUTMEM_SIGNAL=1 -DHAVE_SHMEM_SIGNAL_WAIT_UNTIL=1.*-DHAVE_SHMEMX_PUTMEM_SIGNAL=1' flags
+	run grep ALLTOALLV flags
+	[ "$status" -eq 1 ]
 }
 
 @test "scripts that read oshcc -show: the Rust crates" {
