@@ -8,7 +8,8 @@
 #include <shmemx.h>
 #include <time.h>
 
-API void shmemx_putmem_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int pe)
+API void shmemx_putmem_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,
+			      int pe)
 {
 	pshmem_putmem_signal(dest, source, nelems, sig_addr, signal, SHMEM_SIGNAL_SET, pe);
 }
