@@ -4,6 +4,7 @@
 #   include     shmem.fh, for fixed and free form; -v constants= names a file with the numbers, as
 #               "name value"
 #   interfaces  shmem_interfaces/shmem.fh, which declares every routine of OpenSHMEM 1.3
+#   numbers     shmem_constants/shmem.fh, which declares none
 #
 # Programs call old routines with arrays of any type, pass them as arguments, and have variables
 # that are called my_pe: shmem.fh declares functions alone, so that their results have the right
@@ -42,7 +43,7 @@ $1 == "weak" { weak = 1; next }
 		argument[i] = $(i + 4)
 	if (want == "legacy")
 		print_c()
-	else if (want == "interfaces" && !weak || result != "-" && name !~ /^(my_pe|num_pes)$/)
+	else if (want == "interfaces" && !weak || want == "include" && result != "-" && name !~ /^(my_pe|num_pes)$/)
 		print_f()
 }
 

@@ -11,7 +11,7 @@ fortran_sources = $(fortran_tables) include/prototypes.def include/types.def inc
 	include/shmemx.h
 MAKE_FORTRAN = CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/fortran/make-fortran.sh
 made_of_tables = fortran/shmem.f90 fortran/shmemx.f90 fortran/typed.c fortran/legacy_calls.c include/shmem.fh \
-	include/shmem_interfaces/shmem.fh
+	include/shmem_interfaces/shmem.fh include/shmem_constants/shmem.fh
 CLEANFILES += $(made_of_tables) include/shmem.mod include/shmemx.mod
 
 fortran/shmem.f90: $(fortran_sources)
@@ -32,10 +32,13 @@ include/shmem.fh: $(fortran_sources)
 include/shmem_interfaces/shmem.fh: $(fortran_sources)
 	@$(MKDIR_P) include/shmem_interfaces
 	$(AM_V_GEN)$(MAKE_FORTRAN) interfaces "$(VERSION)" >$@.new && mv $@.new $@
+include/shmem_constants/shmem.fh: $(fortran_sources)
+	@$(MKDIR_P) include/shmem_constants
+	$(AM_V_GEN)$(MAKE_FORTRAN) numbers "$(VERSION)" >$@.new && mv $@.new $@
 
 if WITH_FORTRAN
 lib_LTLIBRARIES += libtorushmem_fortran.la
-BUILT_SOURCES += include/shmem.fh include/shmem_interfaces/shmem.fh
+BUILT_SOURCES += include/shmem.fh include/shmem_interfaces/shmem.fh include/shmem_constants/shmem.fh
 libtorushmem_fortran_la_SOURCES = \
 	fortran/fortran_allocate.c \
 	fortran/bodies.h \
@@ -73,6 +76,10 @@ interfacesdir = $(includedir)/shmem_interfaces
 nodist_interfaces_HEADERS = include/shmem_interfaces/shmem.fh
 interfacesmppdir = $(interfacesdir)/mpp
 interfacesmpp_HEADERS = include/mpp/shmem.fh
+constantsdir = $(includedir)/shmem_constants
+nodist_constants_HEADERS = include/shmem_constants/shmem.fh
+constantsmppdir = $(constantsdir)/mpp
+constantsmpp_HEADERS = include/mpp/shmem.fh
 nodist_include_HEADERS += fortran/shmem.f90 fortran/shmemx.f90 include/shmem.fh
 modules = include/shmem.mod include/shmemx.mod
 $(modules): libtorushmem_fortran.la

@@ -7,6 +7,7 @@
 #   typed    the C routines behind its type-generic names
 #   include  shmem.fh, the include file of OpenSHMEM 1.3
 #   interfaces  the same with every routine declared
+#   numbers  the same with none declared
 #   legacy   the C routines behind it
 #   synopsis lines "name<tab>call" of the modules' names, for the manual pages
 #   rows     lines "name form set type" of the type-generic names, for the tests
@@ -112,7 +113,7 @@ synopsis)
 		sh "$0" $module "$version" | run_awk -f "$here/synopsis.awk"
 	done
 	;;
-include | interfaces | legacy)
+include | interfaces | numbers | legacy)
 	constants 'p' >"$work/constants"
 	run_awk -v want="$what" -v version="$version" -v constants="$work/constants" -f "$here/legacy.awk" "$here/legacy.def"
 	;;

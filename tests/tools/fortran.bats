@@ -95,6 +95,18 @@ old_program()
 	[ "$status" -ne 0 ] && [[ "$output" == *"no specific subroutine for the generic"* ]]
 }
 
+@test "oshfort --no-interfaces: a block data includes shmem.fh, and functions are arguments" {
+	printf '%s\n' 'block data values' "include 'mpp/shmem.fh'" 'integer psync(SHMEM_BCAST_SYNC_SIZE)' 'common /sync/ psync' \
+		'data psync /SHMEM_BCAST_SYNC_SIZE*SHMEM_SYNC_VALUE/' end 'program t' "include 'shmem.fh'" 'integer shmem_my_pe' \
+		'external shmem_my_pe' 'call start_pes(0)' 'call says(shmem_my_pe)' 'call shmem_finalize' end \
+		'subroutine says(pe)' 'integer pe' 'external pe' 'print *, pe()' end >t.f90
+	"$OSHFORT" --no-interfaces t.f90 -o t
+	run "$OSHRUN" -n 1 ./t
+	[ "$status" -eq 0 ] && [ "${output// /}" = 0 ]
+	run "$OSHFORT" -c t.f90
+	[ "$status" -ne 0 ]
+}
+
 @test "a program's own mpp/shmem.fh, found by its -I, comes before the library's" {
 	mkdir -p own/mpp
 	printf '%s\n' '      integer shmem_my_pe, own_number' '      parameter (own_number = 42)' >own/mpp/shmem.fh

@@ -99,7 +99,7 @@ exports_listed()
 	for list in "$TOP"/debian/*.install; do
 		while read -r pattern; do
 			# A build without Fortran has nothing of it to pack.
-			[ -x "$TOP_BUILDDIR/oshfort" ] || [[ ! $pattern =~ oshf|fortran|interfaces|\.(mod|f90|fh)$ ]] || continue
+			[ -x "$TOP_BUILDDIR/oshfort" ] || [[ ! $pattern =~ oshf|fortran|shmem_(interfaces|constants)|\.(mod|f90|fh)$ ]] || continue
 			# shellcheck disable=SC2086 # a pattern
 			set -- $pattern
 			[ -e "$1" ] || { echo "$list: nothing is $pattern" && return 1; }
