@@ -200,22 +200,3 @@ void plan_end(struct maker *m, shmemx_plan_t *plan)
 		comms_executor_start(m->set.routine);
 	*plan = m->plan;
 }
-
-int plan_of_kind(struct maker *m, const struct plan_kind *kind, struct plan_order order, shmemx_plan_t *plan)
-{
-	*plan = SHMEMX_PLAN_INVALID;
-	kind->check(m, &order);
-	order.make = kind->again ? kind->make : NULL;
-	order.bytes = m->bytes;
-	order.executor = m->executor;
-	order.near = m->near;
-	if (!kind->make(m, &order))
-		return 1;
-	m->plan->changes = m->set.team->topology ? m->set.team->topology->changes : 0;
-	plan_end(m, plan);
-	m->plan->order = order;
-	m->plan->divides = kind->divides && order.op == SHMEMX_AVG;
-	if (order.make && m->set.team->watch.agree_each == 0 && set_watches(&m->set))
-		m->set.team->watch.agree_each = 1;
-	return 0;
-}

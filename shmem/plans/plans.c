@@ -159,6 +159,7 @@ bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 	else
 		number_plan(m->plan);
 	m->plan->block = block;
+	m->plan->room = bytes;
 	reset_plan(m->plan, m->set.routine);
 	m->plan->ports = (struct port *)(comms.system->plans + m->plan->block);
 	m->plan->staging = (char *)(m->plan->ports + ports);
@@ -420,23 +421,36 @@ struct shmemx_plan *plan_find(const struct shmemx_team *team, const struct plan_
 	return found;
 }
 
-struct shmemx_plan *plan_oldest(const struct shmemx_team *team, int *count)
+struct shmemx_plan *plan_oldest(const struct shmemx_team *team, struct plans_kept *kept)
 {
 	struct shmemx_plan *oldest = NULL;
 
-	*count = 0;
+	*kept = (struct plans_kept){0, 0};
 	pthread_mutex_lock(&plans.lock);
 	for (int i = 0; i < plans.end; i++) {
 		struct shmemx_plan *plan = &plans.plan[i];
 
 		if (plan->team != team || !plan->kind)
 			continue;
-		++*count;
+		kept->count++;
+		kept->bytes += plan->room;
 		if (!oldest || plan->used < oldest->used)
 			oldest = plan;
 	}
 	pthread_mutex_unlock(&plans.lock);
 	return oldest;
+}
+
+bool plan_discard_oldest(const struct set *set)
+{
+	struct plans_kept kept;
+	struct shmemx_plan *oldest = plan_oldest(set->team, &kept);
+
+	if (!oldest)
+		return false;
+	plan_wait_run(oldest);
+	plan_discard(set, oldest);
+	return true;
 }
 
 /* --- The end --- */

@@ -62,7 +62,7 @@ struct plan_words {
 struct shmemx_plan {
 	struct comms_list list;
 	struct shmemx_team *team; /* NULL: this plan is free */
-	size_t block;
+	size_t block, room;	  /* room: bytes of the block */
 	struct port *ports;
 	char *staging;
 	atomic_int state;
@@ -106,16 +106,24 @@ extern const struct plan_kind plan_reduce_scatter, plan_alltoalls, plan_inscan, 
  * reduction.
  */
 combine_t *plan_operation(const struct plan_order *order, size_t *size, const char *routine);
-/* Checks, and makes the complete plan. Returns what the routines that make plans return. */
+/*
+ * Checks, and makes the complete plan. If there is no room, plans of the team's requests make room,
+ * one after another. Returns what the routines that make plans return.
+ */
 int plan_of_kind(struct maker *m, const struct plan_kind *kind, struct plan_order order, shmemx_plan_t *plan);
 
+/* The plans of a team's requests: how many, and the bytes of their blocks. */
+struct plans_kept {
+	int count;
+	size_t bytes;
+};
 /*
  * For requests. A plan of a team with this kind and key; the one that was used longest ago; and the
  * steps of its runs. plan_discard is a collective, after the last run is over here.
  */
 struct shmemx_plan *plan_find(const struct shmemx_team *team, const struct plan_kind *kind,
 			      const struct plan_order *key);
-struct shmemx_plan *plan_oldest(const struct shmemx_team *team, int *count);
+struct shmemx_plan *plan_oldest(const struct shmemx_team *team, struct plans_kept *kept);
 void plan_start_run(struct shmemx_plan *plan, const char *routine);
 /* The same as a start, but returns false if the plan is held. */
 bool plan_try_run(struct shmemx_plan *plan);
@@ -123,6 +131,8 @@ void plan_wait_run(struct shmemx_plan *plan);
 /* Returns false while the last run is under way. */
 bool plan_test_run(struct shmemx_plan *plan);
 void plan_discard(const struct set *set, struct shmemx_plan *plan);
+/* The same for the one that was used longest ago, after its run. Returns false if there is none. */
+bool plan_discard_oldest(const struct set *set);
 
 /*
  * A plan at rest takes words, or NULL: none. A plan with words: has it run for the last value of

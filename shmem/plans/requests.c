@@ -13,39 +13,36 @@
 
 #include <stdlib.h>
 
-#define MOST_KEPT 64 /* plans of a team */
+#define MOST_KEPT 64	       /* plans of a team */
+#define MOST_BYTES (4UL << 20) /* of their blocks, so that other teams and the program have room */
 
 struct shmemx_request {
 	struct shmemx_plan *plan;
 	uint64_t serial, run; /* of the plan, which may belong to another call by now */
 };
 
-static void discard(const struct set *set, struct shmemx_plan *plan)
+/* Blocks may differ in size between members, so all agree whether there is too much. */
+static void limit_kept(const struct set *set)
 {
-	plan_wait_run(plan);
-	plan_discard(set, plan);
+	struct plans_kept kept;
+
+	for (;;) {
+		plan_oldest(set->team, &kept);
+		if (kept.count == 0 || (kept.count < MOST_KEPT && set_max(set, kept.bytes) < MOST_BYTES))
+			return;
+		plan_discard_oldest(set);
+	}
 }
 
 /* Returns NULL if some member has no room, and this team has no plan to discard. */
 static struct shmemx_plan *make_plan(const struct nonblocking *call, const char *routine)
 {
-	struct shmemx_plan *plan = NULL, *oldest;
-	int kept = 0;
+	struct maker m = plan_maker(call->team, SHMEMX_PLAN_AUTO, call->key.bytes, routine);
+	struct shmemx_plan *plan;
 
-	for (;;) {
-		struct maker m = plan_maker(call->team, SHMEMX_PLAN_AUTO, call->key.bytes, routine);
-
-		oldest = plan_oldest(m.set.team, &kept);
-		if (kept >= MOST_KEPT)
-			discard(&m.set, oldest);
-		m.quiet = kept > 0;
-		if (plan_of_kind(&m, call->kind, call->key, &plan) == 0)
-			break;
-		oldest = plan_oldest(m.set.team, &kept);
-		if (!oldest)
-			return NULL;
-		discard(&m.set, oldest);
-	}
+	limit_kept(&m.set);
+	if (plan_of_kind(&m, call->kind, call->key, &plan) != 0)
+		return NULL;
 	plan->kind = call->kind;
 	plan->key = call->key;
 	return plan;
@@ -121,9 +118,6 @@ API int shmemx_req_wait(shmemx_req_h *request)
 
 void api_requests_end(const struct set *set)
 {
-	struct shmemx_plan *plan;
-	int count;
-
-	while ((plan = plan_oldest(set->team, &count)) != NULL)
-		plan_discard(set, plan);
+	while (plan_discard_oldest(set))
+		;
 }
