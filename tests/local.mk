@@ -68,6 +68,7 @@ API_TESTS = \
 	tests/api/ptr \
 	tests/api/numbers \
 	tests/api/reduce \
+	tests/api/reduce_bits \
 	tests/api/reduce_scatter \
 	tests/api/reinit \
 	tests/api/remap \
@@ -361,6 +362,13 @@ check-programs: all
 check-long: check-programs
 	@$(RUN_TESTS) --long $(CHECK_FLAGS)
 
+# The collectives of shmemx.h on every number of PEs from 1 to 8, of which many are odd, and over
+# every path that needs no root, and along tori; about ten minutes.
+check-collectives: check-programs
+	@$(RUN_TESTS) --kinds api --only reduce_scatter,vectors,nonblocking,numbers,reduce_bits,plan_words,plans \
+		--pes 1,2,3,4,5,6,7,8 --paths local,check,ucx-tcp,ucx-shm,mixed,mixed3,split,ofi,tofu-few,cables-ring \
+		$(CHECK_FLAGS)
+
 # What could go wrong once in a while, many times over: make check-soak SOAK=1000
 SOAK = 200
 check-soak: check-programs
@@ -443,4 +451,4 @@ check-builds:
 distclean-local:
 	rm -rf checked builds
 
-.PHONY: check-builds check-programs check-cables check-cluster check-hidden check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
