@@ -17,6 +17,7 @@ EXAMPLES = \
 	examples/ring \
 	examples/solver \
 	examples/stencil \
+	examples/train \
 	examples/upwind
 
 noinst_PROGRAMS += $(EXAMPLES)
@@ -45,6 +46,7 @@ dist_examples_DATA = \
 	examples/stencil.c \
 	examples/stencil.py \
 	examples/stencil_gpu.cu \
+	examples/train.c \
 	examples/upwind.c \
 	examples/wilson.h
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=3,8 mixed=8 tofu-few=3 paths=local,mixed,tofu-few time=120 */
 /*
- * The order of combining is fixed: by each algorithm of SHMEM_REDUCE_ALGORITHM, all PEs get the same
- * bits of sums and products that are rounded, and equal calls give equal bits, whichever PE is late.
- * Blocking, nonblocking and as plans; in place and not; on the world and on a part of it.
+ * The order of combining is fixed: by each algorithm of SHMEM_REDUCE_ALGORITHM, all PEs get the
+ * same bits of sums and products that are rounded, and equal calls give equal bits, whichever PE is
+ * late. Blocking, nonblocking and as plans; in place and not; on the world and on a part of it.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/boxes.h"

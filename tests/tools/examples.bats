@@ -113,6 +113,18 @@ Hello from PE 2 of 3" ]
 	says '^pi is about 3\.14159265'
 }
 
+@test "train: the weights get right, and are the same everywhere" {
+	for pes in 1 2 3 8; do
+		runs "$pes" train
+		says '^after 40 steps: the error is below a thousandth$'
+		says '^all PEs have the same weights$'
+	done
+	SHMEM_PATHS=ucx UCX_TLS=tcp,self runs 3 train
+	says '^PASS$'
+	SHMEM_PLAN_EXECUTOR=thread SHMEM_CHECK=yes runs 4 train
+	says '^PASS$'
+}
+
 @test "histogram: no throw is lost" {
 	for pes in 1 3; do
 		runs "$pes" histogram
