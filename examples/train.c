@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = 4, INPUTS = 840, SAMPLES = 48, STEPS = 40 }; /* 840 inputs: blocks for 1 to 8 PEs */
+/* 840 inputs are equal blocks for 1 to 8 PEs. */
+enum { LAYERS = 4, INPUTS = 840, SAMPLES = 48, STEPS = 40 };
 
 struct layer {
 	float *weights, *gradient;	      /* symmetric: what all have, and what this PE has computed */

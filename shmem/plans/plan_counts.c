@@ -25,6 +25,7 @@
 struct announced {
 	struct spot spot; /* of the other's block */
 	uint64_t bytes;
+	int kind, root; /* must be the same on both */
 };
 
 /* What a run has done for another member. */
@@ -72,6 +73,8 @@ static void announce(struct moving *v, int i, uint64_t run)
 {
 	struct progress *p = &v->progress[i];
 
+	p->mine.kind = (int)v->kind;
+	p->mine.root = v->root;
 	p->mine.bytes = v->kind == MOVE_COLLECT ? v->from.bytes[i] : v->to.bytes[i];
 	if (v->kind != MOVE_COLLECT)
 		p->mine.spot = spot_of(v->dest + v->to.at[i], v->to.bytes[i]);
@@ -81,9 +84,18 @@ static void announce(struct moving *v, int i, uint64_t run)
 
 static void check_announced(const struct moving *v, int i)
 {
+	const struct announced *theirs = &v->progress[i].theirs;
+
+	if (theirs->kind != (int)v->kind || theirs->root != v->root)
+		api_let_lower_speak(set_pe(&v->set, i));
+	if (theirs->kind != (int)v->kind)
+		rte_die(v->set.routine, "PE %d of the team calls another collective; all PEs must call the same", i);
+	if (theirs->root != v->root)
+		rte_die(v->set.routine, "PE_root is %d here, and %d on PE %d of the team; pass the same", v->root,
+			theirs->root, i);
 	if (v->kind != MOVE_COLLECT)
-		vectors_check_pair(&(struct vector_pair){&v->set, i, v->from.bytes[i], v->progress[i].theirs.bytes,
-							 v->type, v->kind == MOVE_ALLTOALLV});
+		vectors_check_pair(&(struct vector_pair){&v->set, i, v->from.bytes[i], theirs->bytes, v->type,
+							 v->kind == MOVE_ALLTOALLV});
 }
 
 static bool learn(struct moving *v, int i, uint64_t run)

@@ -9,7 +9,8 @@
 
 #include "shmem/vectors/vectors.h"
 
-#define COUNTED 1 /* order.op: the program passes counts of source and of dest */
+/* order.op: what the program passes */
+enum { PASSES_NELEMS, PASSES_COUNTS, PASSES_TWO };
 
 /* What a member shows of its blocks from and for another one. */
 struct shown {
@@ -52,7 +53,7 @@ static struct shown shown_by(struct maker *m, int member)
 static void check_pair(const struct maker *m, const struct plan_order *order, int member, size_t theirs)
 {
 	vectors_check_pair(&(struct vector_pair){&m->set, member, order->from->bytes[member], theirs,
-						 (shmemx_type_t)order->type, order->op == COUNTED});
+						 (shmemx_type_t)order->type, order->op == PASSES_TWO});
 }
 
 /*
@@ -100,7 +101,8 @@ static void check_vectors(struct maker *m, const struct plan_order *order)
 	struct set_span dest = {order->dest, order->to->end}, source = {order->source, order->from->end};
 	int me = m->set.group->me;
 
-	set_check_agreement(&m->set, "PE_root", order->root, "the checksum of counts and displacements",
+	set_check_agreement(&m->set, "PE_root", order->root,
+			    order->op == PASSES_NELEMS ? "nelems" : "the checksum of counts and displacements",
 			    (long)order->count, NULL);
 	plan_check_data(m, dest.data, dest.bytes, source.data, source.bytes);
 	if (block_in(order, me) != block_out(order, me))
@@ -153,7 +155,7 @@ API int shmemx_allgatherv_init(shmem_team_t team, void *dest, const void *source
 {
 	COMMS_CALL(__func__, vectors_counted(team, counts, type, false), COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, 0, __func__);
-	struct plan_order order = {.dest = dest, .source = source, .type = (int)type};
+	struct plan_order order = {.dest = dest, .source = source, .type = (int)type, .op = PASSES_COUNTS};
 	struct vector to = vector_make(&m.set, &(struct vector_arguments){counts, displs, type, "dest"});
 
 	order.count = (size_t)vector_checksum(&to, m.set.group->size);
@@ -166,7 +168,7 @@ API int shmemx_alltoallv_init(shmem_team_t team, void *dest, const void *source,
 {
 	COMMS_CALL(__func__, vectors_counted(team, source_counts, type, true), COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, 0, __func__);
-	struct plan_order order = {.dest = dest, .source = source, .type = (int)type, .op = COUNTED};
+	struct plan_order order = {.dest = dest, .source = source, .type = (int)type, .op = PASSES_TWO};
 
 	return init_vectors(&m, order,
 			    vector_make(&m.set, &(struct vector_arguments){dest_counts, dest_displs, type, "dest"}),

@@ -104,6 +104,7 @@ void vectors_check_pair(const struct vector_pair *pair)
 
 	if (pair->bytes == pair->theirs)
 		return;
+	api_let_lower_speak(set_pe(set, pair->member));
 	if (pair->counted)
 		rte_die(set->routine,
 			"source_counts[%d] is %zu here, and dest_counts[%d] is %zu on PE %d of the team; "

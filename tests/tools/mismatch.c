@@ -70,6 +70,10 @@ CALL(request_sum, shmemx_long_sum_reduce_nb(WORLD, dest, source, 2 + how.more, &
 CALL(request_broadcast, shmemx_long_broadcast_nb(WORLD, dest, source, 2 + how.more, how.root, &request);
      shmemx_req_wait(&request))
 CALL(request_sync, shmemx_sync_nb(WORLD, &request); shmemx_req_wait(&request))
+CALL(request_gather, shmemx_gather_nb(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, how.root, &request);
+     shmemx_req_wait(&request))
+CALL(request_collect, shmemx_long_collect_nb(WORLD, dest, source, 2, &request); shmemx_req_wait(&request))
+CALL(request_scan, shmemx_long_sum_inscan_nb(WORLD, dest, source, 2 + how.more, &request); shmemx_req_wait(&request))
 CALL(inscan, shmem_long_sum_inscan(WORLD, dest, source, 2 + how.more))
 CALL(exscan, shmem_long_sum_exscan(WORLD, dest, source, 2 + how.more))
 CALL(old_broadcast, shmem_broadcast64(dest, source, 2 + how.more, how.root, 0, 0, n, psync))
@@ -95,6 +99,7 @@ CALL(plan_allreduce,
      shmemx_allreduce_init(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan))
 CALL(plan_allgather, shmemx_allgather_init(WORLD, dest, source, 16 + how.more, SHMEMX_PLAN_AUTO, &plan))
 CALL(plan_alltoall, shmemx_alltoall_init(WORLD, dest, source, 16 + how.more, SHMEMX_PLAN_AUTO, &plan))
+CALL(plan_gather, shmemx_gather_init(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, how.root, SHMEMX_PLAN_AUTO, &plan))
 CALL(plan_run, shmemx_plan_start(plan); shmemx_plan_wait(plan))
 CALL(plan_free, shmemx_plan_free(plan))
 CALL(exchange_destroy, shmemx_exchange_destroy(exchange))
@@ -165,6 +170,9 @@ static const struct call {
 	{"request_sum", "shmemx_long_sum_reduce_nb", SIZE | ORDER, request_sum, nothing},
 	{"request_broadcast", "shmemx_long_broadcast_nb", SIZE | ROOT | ORDER, request_broadcast, nothing},
 	{"request_sync", "shmemx_sync_nb", ORDER, request_sync, nothing},
+	{"request_gather", "shmemx_gather_nb", SIZE | ROOT | ORDER, request_gather, nothing},
+	{"request_collect", "shmemx_long_collect_nb", ORDER, request_collect, nothing},
+	{"request_scan", "shmemx_long_sum_inscan_nb", SIZE | ORDER, request_scan, nothing},
 	{"inscan", "shmem_long_sum_inscan", SIZE | ORDER, inscan, nothing},
 	{"exscan", "shmem_long_sum_exscan", SIZE | ORDER, exscan, nothing},
 	{"old_broadcast", "shmem_broadcast64", SIZE | ROOT | ORDER, old_broadcast, nothing},
@@ -189,6 +197,7 @@ static const struct call {
 	{"plan_allgather", "shmemx_allgather_init", SIZE | ORDER, plan_allgather, nothing},
 	{"plan_alltoall", "shmemx_alltoall_init", SIZE | ORDER, plan_alltoall, nothing},
 	{"plan_neighbours", "shmemx_neighbours_init", SIZE | ORDER, plan_neighbours, nothing},
+	{"plan_gather", "shmemx_gather_init", SIZE | ROOT | ORDER, plan_gather, nothing},
 	{"plan_run", "shmemx_allreduce_init", 0, plan_run, plan_allreduce},
 	{"plan_free", "shmemx_plan_free", ORDER, plan_free, plan_allreduce},
 	{"exchange_create", "shmemx_exchange_create", SIZE | ORDER, exchange_create, nothing},

@@ -727,6 +727,13 @@ static void request_wrongly(bool odd)
 		shmemx_gather_nb(WORLD, to, from, odd ? 2 : 1, SHMEMX_LONG, 0, &request);
 		shmemx_req_wait(&request);
 	}
+	if (is("request-kind")) {
+		if (odd)
+			shmemx_scatter_nb(WORLD, to, from, 1, SHMEMX_LONG, 0, &request);
+		else
+			shmemx_collectmem_nb(WORLD, to, from, 8, &request);
+		shmemx_req_wait(&request);
+	}
 	if (is("request-stride"))
 		shmemx_alltoalls_nb(WORLD, to, from, 0, 2, 1, &request);
 	if (is("request-reduction"))

@@ -192,6 +192,7 @@ fails()
 	fails request-private '^torushmem: PE 1: shmemx_gather_nb: ' 'dest=0x' 'symmetric'
 	fails request-lengths '^torushmem: PE [01]: shmemx_alltoallv_nb: ' 'source_counts.* is 2 here' 'is 1 on PE'
 	fails request-nelems '^torushmem: PE [01]: shmemx_gather_nb: ' '[12] elements for PE [01]' 'the same number'
+	fails request-kind '^torushmem: PE [01]: shmemx_[a-z]*_nb: ' 'PE [01] of the team calls another collective'
 	fails request-stride '^torushmem: PE 0: shmemx_long_alltoalls_nb: ' 'dst=0, sst=2' 'at least 1'
 	fails request-reduction '^torushmem: PE 0: shmemx_reduce_scatter_nb: ' 'op=6' 'no such reduction'
 	fails request-left '^torushmem: PE 1: shmem_finalize: ' 'shmemx_sync_nb is under way' 'its request'
