@@ -16,6 +16,7 @@ bench_bench_SOURCES = $(bench_shared) \
 	bench/programs/inline.c \
 	bench/programs/isort.c \
 	bench/programs/memory.c \
+	bench/programs/overlap.c \
 	bench/programs/pes.c \
 	bench/programs/pingpong.c \
 	bench/programs/plans.c \

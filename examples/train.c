@@ -19,11 +19,11 @@
 /* 840 inputs are equal blocks for 1 to 8 PEs. */
 enum { LAYERS = 4, INPUTS = 840, SAMPLES = 48, STEPS = 40 };
 
+/* Weights and gradient are of all; the rest, and what arrives there, is this PE's. */
 struct layer {
-	float *weights, *gradient;	      /* symmetric: what all have, and what this PE has computed */
-	float *average, *updated;	      /* symmetric: this PE's block */
-	float *momentum;		      /* of this PE's block */
-	float x[SAMPLES][INPUTS], y[SAMPLES]; /* this PE's are the first `samples` */
+	float *weights, *gradient, *average, *updated; /* symmetric */
+	float *momentum;
+	float x[SAMPLES][INPUTS], y[SAMPLES]; /* the first `samples` of them */
 	shmemx_req_h request;
 };
 

@@ -35,6 +35,7 @@ const struct measure measures[] =
 	 {"fcollect", "shmem_fcollect64 over all PEs; the size is a PE's part", 2, collective_fcollect},
 	 {"alltoall", "shmem_alltoall64 over all PEs; the size is what one sends to one", 2, collective_alltoall},
 	 {"plans", "persistent plans of collectives: init, start and run", 2, collective_plans},
+	 {"overlap", "how much of a nonblocking sum is hidden behind computing", 2, collective_overlap},
 	 {"halo", "exchange of edges with four neighbours on a torus of PEs", 1, halo_exchange},
 	 {"stencil", "program: Poisson's equation in two dimensions, by Jacobi's method", 1, stencil_poisson},
 	 {"gups", "program: random updates of a table shared out to all PEs", 1, gups_random_access},

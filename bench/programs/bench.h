@@ -56,6 +56,7 @@ void collective_collect(void);
 void collective_fcollect(void);
 void collective_alltoall(void);
 void collective_plans(void);
+void collective_overlap(void);
 void memory_per_pe(void);
 void halo_exchange(void);
 void stencil_poisson(void);

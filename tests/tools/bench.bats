@@ -36,12 +36,12 @@ one_line_and()
 	fi
 }
 
-# plausible FILE PES: records of 14 fields, with a value above zero between its quartiles.
+# plausible FILE PES: records of 14 fields, with a value above zero (or a share) between quartiles.
 plausible()
 {
 	awk -F , -v pes="$2" '
 		NR == 1 { if ($0 !~ /^measure,variant,bytes,pes,value,unit,/) { print "no header"; bad = 1 }; next }
-		NF != 14 || $5 !~ /^[0-9.e+-]+$/ || $5 + 0 <= 0 || $5 + 0 > 1e12 { print "implausible: " $0; bad = 1 }
+		NF != 14 || $5 !~ /^[0-9.e+-]+$/ || $5 + 0 < 0 || ($5 + 0 == 0 && $6 != "%") || $5 + 0 > 1e12 { print "implausible: " $0; bad = 1 }
 		$4 != pes || $7 + 0 > $5 + 0 || $8 + 0 < $5 + 0 || $9 + 0 > $7 + 0 || $10 < 1 { print "wrong: " $0; bad = 1 }
 		END { if (NR < 2) { print "no records"; bad = 1 }; exit bad }' "$1"
 }
