@@ -18,7 +18,7 @@ setup_file()
 	# What the headers declare.
 	{
 		sed -n -e '/^template/d' -e 's/^[A-Za-z].*[ *]\([a-z_0-9]*\)(.*);$/\1/p' "$TOP_BUILDDIR/include/shmem.h" | grep -v no_routine_for_this_type
-		sed -n -e '/^SHMEMX_OVERLOAD/d' -e 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/\1/p' "$TOP/include/shmemx.h" \
+		sed -n -e '/SHMEMX_OVERLOAD/d' -e 's/^[A-Za-z_].*[ *]\(shmemx_[a-z_0-9]*\)(.*/\1/p' "$TOP/include/shmemx.h" \
 			"$TOP_BUILDDIR/include/shmemx_typed.h"
 		sed -n 's/^[a-z].*[ *]\(shmem[a-z]*_[a-z_]*\)(.*);$/\1/p' "$TOP/include/shmemg.h"
 	} | sort -u >"$BATS_FILE_TMPDIR/routines"
