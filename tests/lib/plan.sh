@@ -315,6 +315,16 @@ plan_test()
 
 # --- One run ---
 
+# How often the test starts the library, at most.
+starts_of()
+{
+	case $1 in
+	heaps) echo 3 ;;
+	reinit | detours | torus_*) echo 25 ;;
+	*) echo 1 ;;
+	esac
+}
+
 # Hundredths of a second since the machine came up.
 now()
 {

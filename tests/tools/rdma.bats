@@ -87,7 +87,7 @@ judged()
 	printf 'h0 x+ 100 02:00 h1 x- 101 02:01\nh1 x+ 102 02:02 h2 x- 103 02:03\nh0 eth0 104 02:04 switch p0 105 02:05\n' >cables
 	printf '%s\n' "h0 x+ sent $1 received 0" "h0 h0_x+ sent $2 received 0" "h1 x- sent 0 received $3" \
 		"h1 h1_x- sent 0 received $4" "h1 h1_x+ sent 0 received $5" >rma.4
-	sed '/^"check_$1"$/d; s|/tmp/cables|cables|' "$rdma/checks" >functions
+	sed '/^"check_$1"$/d; s|/tmp/cables|cables|; s|^\. "${0.*|. '"$rdma"'/../lib/plan.sh|' "$rdma/checks" >functions
 	run sh -c '. ./functions; judge ./rma.4' functions
 }
 
