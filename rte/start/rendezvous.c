@@ -253,8 +253,10 @@ static bool become_root(const struct rte_start *start, const struct rte_unique_i
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ||
 	    !rendezvous_root_start(listener, ends[1], start->n_pes, key)) {
-		snprintf(rte.problem, sizeof rte.problem, "the rendezvous of the PEs cannot start (%s)",
-			 strerror(errno));
+		snprintf(
+			rte.problem, sizeof rte.problem,
+			"this process cannot serve the other PEs (%s); it needs a descriptor for each PE, see ulimit -n",
+			strerror(errno));
 		return false;
 	}
 	if (!id && !setting_text(SETTING_SECRET)[0])

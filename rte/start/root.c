@@ -469,16 +469,18 @@ static void *serve(void *unused)
 
 /* --- Start and stop --- */
 
-/* Each PE has a connection; programs keep what is left of their limit. */
-static void allow_descriptors(void)
+/* Each PE has a connection; the program needs some descriptors, too. */
+static bool allow_descriptors(void)
 {
+	rlim_t needed = (rlim_t)root.n_pes + 32, wanted = needed + STRANGERS + 256;
 	struct rlimit limit;
-	rlim_t wanted = (rlim_t)root.n_pes + STRANGERS + 256;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
-		return;
+		return true;
 	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
 	setrlimit(RLIMIT_NOFILE, &limit);
+	errno = EMFILE;
+	return limit.rlim_cur >= needed;
 }
 
 bool rendezvous_root_start(int listener, int own, int n_pes, const uint64_t key[2])
@@ -490,7 +492,8 @@ bool rendezvous_root_start(int listener, int own, int n_pes, const uint64_t key[
 	root.n_pes = n_pes;
 	memcpy(root.key, key, sizeof root.key);
 	root.began = rte_clock_ms();
-	allow_descriptors();
+	if (!allow_descriptors())
+		return false;
 	root.members = calloc((size_t)n_pes, sizeof(struct member *));
 	root.epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!root.members || root.epoll < 0)

@@ -4,6 +4,7 @@
  * an all-gather of files, so many times in one process. HOW has the words id, gather, threads
  * (another thread runs before the start), last (the last PE makes the id), as one text.
  */
+#include <dirent.h>
 #include <pthread.h>
 #include <shmemx.h>
 #include <stdio.h>
@@ -103,6 +104,31 @@ static void *sleep_long(void *unused)
 		pause();
 }
 
+static int entries_of(const char *path)
+{
+	DIR *opened = opendir(path);
+	int entries = 0;
+
+	while (opened && readdir(opened))
+		entries++;
+	if (opened)
+		closedir(opened);
+	return entries;
+}
+
+/* Threads and descriptors of the process must not grow; the second start has loaded everything. */
+static void compare_with_second(int has_threads)
+{
+	static int files;
+
+	if (entries_of("/proc/self/task") != 3 + has_threads)
+		exit(28);
+	if (start_number == 1)
+		files = entries_of("/proc/self/fd");
+	if (start_number > 1 && entries_of("/proc/self/fd") != files)
+		exit(29);
+}
+
 int main(int count, char **argument)
 {
 	int starts = count > 5 ? atoi(argument[5]) : 1, has_threads;
@@ -120,6 +146,7 @@ int main(int count, char **argument)
 		start(argument[4]);
 		check(!has_threads);
 		shmem_finalize();
+		compare_with_second(has_threads);
 	}
 	return 0;
 }
