@@ -62,6 +62,7 @@ man3_texts = \
 	docs/man/man3/shmemx_reduce.3 \
 	docs/man/man3/shmemx_reduce_scatter.3 \
 	docs/man/man3/shmemx_stats.3 \
+	docs/man/man3/shmemx_wait_until_within.3 \
 	docs/man/man3/shmemx_team_of_pes.3 \
 	docs/man/man3/shmemx_wtime.3 \
 	docs/man/man3/shmem_alltoall.txt \

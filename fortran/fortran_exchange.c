@@ -181,6 +181,11 @@ API bool torushmemf_exchange_test(shmemx_exchange_t exchange, int edge)
 	return shmemx_exchange_test(exchange, edge);
 }
 
+API int torushmemf_exchange_wait_within(shmemx_exchange_t exchange, int edge, double seconds, int *missing)
+{
+	return shmemx_exchange_wait_within(exchange, edge, seconds, missing);
+}
+
 API void torushmemf_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *bytes)
 {
 	shmemx_exchange_wait(exchange, edge, bytes);

@@ -136,6 +136,11 @@ API bool torushmemf_plan_test(shmemx_plan_t plan)
 	return shmemx_plan_test(plan);
 }
 
+API bool torushmemf_plan_wait_within(shmemx_plan_t plan, double seconds)
+{
+	return shmemx_plan_wait_within(plan, seconds) == 0;
+}
+
 API void torushmemf_plan_wait(shmemx_plan_t plan)
 {
 	shmemx_plan_wait(plan);

@@ -118,6 +118,7 @@ void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t bytes);
 void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *source, size_t bytes);
 void shmemx_exchange_sent(shmemx_exchange_t exchange, int edge);
 int shmemx_exchange_test(shmemx_exchange_t exchange, int edge);
+int shmemx_exchange_wait_within(shmemx_exchange_t exchange, int edge, double seconds, int *missing);
 const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *bytes);
 const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, size_t *bytes);
 void shmemx_exchange_release(shmemx_exchange_t exchange, int edge);
@@ -306,6 +307,7 @@ void shmemx_plan_start(shmemx_plan_t plan);
 void shmemx_plan_start_on(shmemx_plan_t plan, uint64_t *start, uint64_t *done);
 int shmemx_plan_test(shmemx_plan_t plan);
 void shmemx_plan_wait(shmemx_plan_t plan);
+int shmemx_plan_wait_within(shmemx_plan_t plan, double seconds);
 void shmemx_plan_free(shmemx_plan_t plan);
 
 /*

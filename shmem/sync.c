@@ -4,6 +4,9 @@
  * succeeds costs a load and a compare; arguments are checked later, before waiting.
  */
 #include "api.h"
+
+#include <shmemx.h>
+
 #include "comms/core/device.h"
 #include "comms/wait/wait.h"
 
@@ -286,6 +289,35 @@ FOR_OLD_TYPES(DEFINE_MANY)
 	      , TYPE * ivars, size_t nelems, size_t * indices, const int *status)
 FOR_AMO_TYPES(MANY)
 FOR_OLD_TYPES(MANY)
+
+/* Those that do not hold; `missing` may be NULL. */
+#define BOUNDED(NAME, TYPE)                                                                                        \
+	static size_t NAME##_lacking(const TYPE *ivars, size_t nelems, const int *status, int cmp, TYPE cmp_value, \
+				     size_t *missing)                                                              \
+	{                                                                                                          \
+		size_t found = 0;                                                                                  \
+		for (size_t i = 0; i < nelems; i++) {                                                              \
+			if ((status && status[i]) || NAME##_holds(&ivars[i], cmp, cmp_value))                      \
+				continue;                                                                          \
+			if (missing)                                                                               \
+				missing[found] = i;                                                                \
+			found++;                                                                                   \
+		}                                                                                                  \
+		return found;                                                                                      \
+	}                                                                                                          \
+	API size_t shmemx_##NAME##_wait_until_within(TYPE *ivars, size_t nelems, const int *status, int cmp,       \
+						     TYPE cmp_value, double seconds, size_t *missing)              \
+	{                                                                                                          \
+		COMMS_CALL(__func__, 0, COMMS_NOBODY);                                                             \
+		int64_t end = wait_end(seconds, __func__);                                                         \
+		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, __func__))                      \
+			return 0;                                                                                  \
+		hang_note_bounded(__func__);                                                                       \
+		COMMS_WAIT(COMMS_ANYWHERE,                                                                         \
+			   NAME##_all(ivars, nelems, status, cmp, &cmp_value, 0) || wait_is_past(end));            \
+		return NAME##_lacking(ivars, nelems, status, cmp, cmp_value, missing);                             \
+	}
+FOR_AMO_TYPES(BOUNDED)
 
 /* Separate from the first poll, which needs none of the registers that this one saves. */
 COMMS_APART uint64_t signal_wait(uint64_t *sig_addr, int cmp, uint64_t cmp_value, const char *routine)

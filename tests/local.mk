@@ -31,6 +31,7 @@ API_TESTS = \
 	tests/api/contact \
 	tests/api/contexts \
 	tests/api/detours \
+	tests/api/bounded_waits \
 	tests/api/exchange \
 	tests/api/faces \
 	tests/api/fence_lengths \

@@ -46,6 +46,13 @@ void hang_note_lock(const char *routine, const long *lock, int before);
 /* Records what another PE is to send or to answer. */
 void hang_note_peer(const char *routine, const char *what, int pe);
 
+/* Records a wait that ends by itself, and so is part of no deadlock. */
+COMMS_INLINE void hang_note_bounded(const char *routine)
+{
+	hang_note.kind = HANG_NOTHING;
+	hang_note.routine = routine;
+}
+
 /* Describes for a report what this thread waits for. */
 void hang_describe(struct comms_waiting *w);
 

@@ -33,6 +33,7 @@
 #include "comms/core/network.h"
 #include "comms/core/futex.h"
 #include "comms/core/processor.h"
+#include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -377,4 +378,18 @@ void wait_for_one_elsewhere(const _Atomic uint64_t *word, uint64_t value, int pe
 void wait_wake(_Atomic uint32_t *word)
 {
 	futex(word, FUTEX_WAKE, INT32_MAX, NULL);
+}
+
+int64_t wait_end(double seconds, const char *routine)
+{
+	const double most = 1e9; /* 30 years, in which the clock does not overflow */
+
+	if (!(seconds >= 0))
+		rte_die(routine, "seconds=%g: give 0 or more", seconds);
+	return rte_clock_ns() + (int64_t)((seconds < most ? seconds : most) * 1e9);
+}
+
+bool wait_is_past(int64_t end)
+{
+	return rte_clock_ns() >= end;
 }

@@ -133,4 +133,11 @@ void comms_wait_is_over(void);
 			comms_wait_is_over();                               \
 	} while (0)
 
+/*
+ * For waits with a time: the end of so many seconds from now, and whether it is past. A wait that
+ * sleeps looks again after 20 ms at the latest. Seconds below 0 end the job.
+ */
+int64_t wait_end(double seconds, const char *routine);
+bool wait_is_past(int64_t end);
+
 #endif

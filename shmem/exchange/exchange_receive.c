@@ -32,6 +32,34 @@ static bool message_has_come(struct edge *edge)
 	       (!exchange_is_parted(next) || exchange_parts_have_come(edge));
 }
 
+/* Of the edge, or of all: those whose next message has not come, up to `most` of them. */
+static int count_missing(struct shmemx_exchange *x, int edge, int most, int *missing)
+{
+	int first = edge == SHMEMX_ALL_EDGES ? 0 : edge, last = edge == SHMEMX_ALL_EDGES ? x->n_edges - 1 : edge;
+	int found = 0;
+
+	for (int i = first; i <= last && found < most; i++) {
+		if (x->edges[i].receive_bytes == 0 || message_has_come(&x->edges[i]))
+			continue;
+		if (missing)
+			missing[found] = i;
+		found++;
+	}
+	return found;
+}
+
+API int shmemx_exchange_wait_within(shmemx_exchange_t exchange, int edge, double seconds, int *missing)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	int64_t end = wait_end(seconds, __func__);
+
+	if (!exchange_is_all(exchange, edge, __func__))
+		must_receive(exchange_edge(exchange, edge, __func__), edge, __func__);
+	hang_note_bounded(__func__);
+	COMMS_WAIT(COMMS_ANYWHERE, count_missing(exchange, edge, 1, NULL) == 0 || wait_is_past(end));
+	return count_missing(exchange, edge, exchange->n_edges, missing);
+}
+
 API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
 {
 	bool come = true;

@@ -328,6 +328,17 @@ void plan_wait_run(struct shmemx_plan *plan)
 	end_run(plan);
 }
 
+API int shmemx_plan_wait_within(shmemx_plan_t plan, double seconds)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+	int64_t end = wait_end(seconds, __func__);
+
+	hang_note_bounded(__func__);
+	COMMS_WAIT(COMMS_ANYWHERE, plan_test_run(p) || wait_is_past(end));
+	return plan_test_run(p) ? 0 : 1;
+}
+
 API void shmemx_plan_start(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
