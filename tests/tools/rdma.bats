@@ -81,7 +81,8 @@ it's
 a b 1M" ]
 }
 
-# judged BYTES...: of x+ of h0, its device, x- of h1, its device, and another device of h1; what checks says
+# judged BYTES...: of x+ of h0, its device, x- of h1, its device, and another device of h1; what
+# checks says
 judged()
 {
 	printf 'h0 x+ 100 02:00 h1 x- 101 02:01\nh1 x+ 102 02:02 h2 x- 103 02:03\nh0 eth0 104 02:04 switch p0 105 02:05\n' >cables
