@@ -55,6 +55,8 @@ static struct {
 	struct member *strangers;
 	int n_strangers, joined, informed, fenced, left;
 	int64_t began;
+	struct rlimit descriptors; /* before the start */
+	bool raised;
 } root;
 
 static _Noreturn void end_job(int status);
@@ -477,6 +479,8 @@ static bool allow_descriptors(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
 		return true;
+	root.descriptors = limit;
+	root.raised = true;
 	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	errno = EMFILE;
@@ -523,4 +527,6 @@ void rendezvous_root_stop(void)
 	while (root.strangers)
 		drop_stranger(root.strangers);
 	close(root.epoll);
+	if (root.raised)
+		setrlimit(RLIMIT_NOFILE, &root.descriptors);
 }

@@ -118,13 +118,13 @@ only()
 }
 
 @test "PEs that never come" {
-	export SHMEM_START_SECONDS=1
+	export SHMEM_START_SECONDS=2 # those that come do so in that time
 	HERE=2 run -1 timeout 60 "$START" 4 "$ENDS"
-	only 'PE 0: PEs 2, 3 of 4 have not come within 1 s; start them, with the same root and secret, or set SHMEM_START_SECONDS'
-	FIRST=1 HERE=1 run -1 timeout 60 "$START" 2 "$ENDS"
+	only 'PE 0: PEs 2, 3 of 4 have not come within 2 s; start them, with the same root and secret, or set SHMEM_START_SECONDS'
+	SHMEM_START_SECONDS=1 FIRST=1 HERE=1 run -1 timeout 60 "$START" 2 "$ENDS"
 	only "PE 1: shmem_init: $ROOT cannot be reached within 1 s (Connection refused); start PE 0 there, or set SHMEM_START_SECONDS"
 	run -1 timeout 60 "$START" 3 "$ENDS" 1 early
-	only 'PE 0: PE 1 of 3 has not come within 1 s; start it, with the same root and secret, or set SHMEM_START_SECONDS'
+	only 'PE 0: PE 1 of 3 has not come within 2 s; start it, with the same root and secret, or set SHMEM_START_SECONDS'
 }
 
 @test "two processes that come as one PE, and jobs of two sizes" {
@@ -160,11 +160,11 @@ only()
 }
 
 @test "a wrong secret" {
-	export SHMEM_START_SECONDS=2
+	export SHMEM_START_SECONDS=3
 	SHMEM_SECRET=other SHMEM_RANK=1 SHMEM_SIZE=2 SHMEM_ROOT=$ROOT timeout 60 "$ENDS" 2>other &
 	SHMEM_SECRET=right HERE=1 run -1 timeout 60 "$START" 2 "$ENDS"
 	wait
-	only 'PE 0: PE 1 of 2 has not come within 2 s; start it, with the same root and secret, or set SHMEM_START_SECONDS'
+	only 'PE 0: PE 1 of 2 has not come within 3 s; start it, with the same root and secret, or set SHMEM_START_SECONDS'
 	[ "$(cat other)" = "torushmem: PE 1: shmem_init: what listens at $ROOT refuses this process; is it PE 0 of this job, with the same SHMEM_SECRET?" ]
 }
 
@@ -231,6 +231,16 @@ by_id()
 	[ -z "$output" ]
 	run -0 by_id 2 gather 5
 	[ -z "$output" ]
+}
+
+@test "a Python service that loads the library, starts in a thread, and starts again" {
+	command -v python3 >/dev/null || skip "no python3"
+	mkdir ids
+	timeout 60 python3 "$BATS_TEST_DIRNAME/progs/service.py" "$TOP_BUILDDIR/.libs/libtorushmem.so" ids 1 2 30 >other 2>&1 3>&- &
+	run -0 timeout 60 python3 "$BATS_TEST_DIRNAME/progs/service.py" "$TOP_BUILDDIR/.libs/libtorushmem.so" ids 0 2 30
+	wait "$!"
+	[ "$output" = served ]
+	[ "$(cat other)" = served ]
 }
 
 @test "ids and numbers that are wrong" {
