@@ -421,8 +421,8 @@ class Group(dist.ProcessGroup):
         super().__init__(rank, size)
         self._rank, self._size, self._team, self._index, self._pes = rank, size, team, index, pes
         base, nbytes = _job.region(index)
-        # Two halves, used in turns: who begins the call after next has ended the next, in which all others take part,
-        # so these have read what the first one left.
+        # Two halves, used in turns: who begins the call after next has ended the next, in which all
+        # others take part, so these have read what the first one left.
         self._half = nbytes // 2 // LINE * LINE
         self._halves, self._turn = (base, base + self._half), 0
         self._todo, self._queued, self._lock = queue.SimpleQueue(), 0, threading.Lock()
