@@ -87,12 +87,13 @@ suite()
 	suite --paths ipc --only rma,amo,signals,wait,collectives,memory
 }
 
-@test "all chapters, through the hosts and UCX" {
-	suite --paths staged --only rma,amo,signals,wait,collectives,memory
+# Others of the paths below: tests/run --kinds gpu.
+@test "puts, atomics and collectives, through the hosts and UCX" {
+	suite --paths staged --only rma,amo,collectives
 }
 
-@test "all chapters, between nodes of two PEs, over cables, and on a node without IPC" {
-	suite --paths mixed,cables,noipc --only rma,amo,signals,wait,collectives,memory
+@test "puts and signals, between nodes of two PEs, over cables, and on a node without IPC" {
+	suite --paths mixed,cables,noipc --only rma,signals
 }
 
 @test "the speed program runs on both paths" {
