@@ -106,6 +106,7 @@ UNIT_TESTS = \
 	tests/unit/pages \
 	tests/unit/processor \
 	tests/unit/rdma_ports \
+	tests/unit/server \
 	tests/unit/settings \
 	tests/unit/text \
 	tests/unit/traces \
@@ -192,6 +193,8 @@ tests_unit_hooks_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now
 tests_unit_pages_LDADD = librtebase.la
 tests_unit_processor_LDADD = -lpthread
 tests_unit_rdma_ports_LDADD = librtebase.la
+tests_unit_server_SOURCES = tests/unit/server.c comms/net/server.c comms/net/server.h
+tests_unit_server_LDADD = librtebase.la -lpthread
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_traces_LDADD = librtebase.la

@@ -23,16 +23,16 @@ void network_server_wake(struct network_server *server)
 
 /*
  * Sleeps until network_server_wake, until the time has passed (-1: never), or until the event is
- * readable (-1: not checked).
+ * readable (-1: not checked). Returns true if somebody woke it.
  */
-static void sleep_until_woken(struct network_server *server, long nanoseconds, int event)
+static bool sleep_until_woken(struct network_server *server, long nanoseconds, int event)
 {
 	struct pollfd events[] = {{.fd = server->wakeup, .events = POLLIN}, {.fd = event, .events = POLLIN}};
 	const struct timespec timeout = {nanoseconds / 1000000000, nanoseconds % 1000000000};
 	eventfd_t count;
 
-	if (ppoll(events, 2, nanoseconds < 0 ? NULL : &timeout, NULL) > 0)
-		eventfd_read(server->wakeup, &count);
+	return ppoll(events, 2, nanoseconds < 0 ? NULL : &timeout, NULL) > 0 &&
+	       eventfd_read(server->wakeup, &count) == 0;
 }
 
 static bool server_may_sleep(struct network_server *server)
@@ -82,6 +82,7 @@ static void progress_for_others(struct network_server *server, unsigned visits)
 	} while (!server_may_sleep(server) && !is_stopping(server));
 }
 
+/* A PE that wakes the thread leaves the network to it: its polls until then do not count. */
 static void *run_server(struct network_server *server)
 {
 	unsigned seen = 0;
@@ -92,7 +93,8 @@ static void *run_server(struct network_server *server)
 		if (visits != seen) {
 			seen = visits;
 			atomic_store_explicit(&server->rests, true, memory_order_seq_cst);
-			sleep_until_woken(server, UNATTENDED, -1);
+			if (sleep_until_woken(server, UNATTENDED, -1))
+				seen = atomic_load_explicit(&server->visits, memory_order_relaxed);
 			atomic_store_explicit(&server->rests, false, memory_order_seq_cst);
 			continue;
 		}

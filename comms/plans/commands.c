@@ -354,7 +354,7 @@ void comms_list_start(struct comms_list *list)
 	atomic_fetch_or_explicit(list_bits(list), (uint64_t)1 << list->place % 64, memory_order_release);
 	if (list->by_executor)
 		comms_executor_wake();
-	else if (more && list->by_network && comms.network->blocking)
+	else if ((more || list->attended) && list->by_network && comms.network->blocking)
 		comms.network->blocking->wake();
 }
 

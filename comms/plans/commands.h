@@ -90,6 +90,7 @@ struct comms_list {
 	struct comms_session *session; /* what the NIC does; NULL: nothing */
 	struct comms_procedure procedure;
 	bool by_network; /* at least one command uses the network */
+	bool attended;	 /* a start ends the rest of the network's thread: a run may take longer */
 	bool repeats;
 	int place; /* number among all lists; the owner chooses it */
 	const char *routine;

@@ -8,6 +8,11 @@
 
 #define PIECE (256UL << 10)
 #define THREAD_FROM (64UL << 10) /* bytes, on a node */
+/*
+ * Bytes from which a start wakes the network's thread, which rests for half a millisecond after the
+ * PE has polled: a run takes a part of that time, and more than the call that wakes it.
+ */
+#define ATTENDED_FROM (16UL << 10)
 
 static struct comms_queue *queue_of(struct maker *m, int queue)
 {
@@ -196,6 +201,8 @@ void plan_end(struct maker *m, shmemx_plan_t *plan)
 	set_sync(&m->set); /* the others have read this PE's block */
 	m->plan->words.by_executor = takes_thread(m);
 	m->plan->list.by_executor = m->plan->words.start || m->plan->words.by_executor;
+	/* Procedures move much, or nobody knows how much. */
+	m->plan->list.attended = m->bytes >= ATTENDED_FROM || m->plan->list.procedure.state;
 	if (m->plan->list.by_executor)
 		comms_executor_start(m->set.routine);
 	*plan = m->plan;
