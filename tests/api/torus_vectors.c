@@ -89,10 +89,12 @@ static void check_team(shmem_team_t team, size_t most, uint64_t seed)
 		shmem_long_sum_reduce(team, (long *)(void *)dest, (long *)(void *)source, 2000);
 		scatter_uint8(team, counts[i], ++seed);
 		scatter_complexd(team, counts[i] / 4, ++seed);
-		way = i % 2 ? NONBLOCKING : PLAN; /* between those along the links */
-		check_alltoallv(team, type, fits, (int)i % 3, ++seed);
-		check_allgatherv(team, type, fits, (int)(i + 1) % 3, ++seed);
-		way = BLOCKING;
+		if (counts[i] == 500) { /* others between those along the links */
+			way = seed % 4 < 2 ? NONBLOCKING : PLAN;
+			check_alltoallv(team, type, fits, (int)i % 3, ++seed);
+			check_allgatherv(team, type, fits, (int)(i + 1) % 3, ++seed);
+			way = BLOCKING;
+		}
 		check_gather(team, type, fits, (int)i % shmem_team_n_pes(team), ++seed);
 		check_scatter(team, type, fits, (int)i % shmem_team_n_pes(team), ++seed);
 	}
