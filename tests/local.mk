@@ -246,7 +246,7 @@ EXTRA_DIST += \
 	tests/cluster/slurm \
 	tests/cluster/torus-bench \
 	tests/cluster/torus_times_mpi.c \
-	tests/cluster/torus_times_gloo.py \
+	tests/cluster/torus_times_torch.py \
 	tests/python/collectives_of_torch.py \
 	tests/python/package.py \
 	tests/tools/python.bats \

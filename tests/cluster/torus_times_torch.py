@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same as torus_times_mpi.c with Gloo, through torch.distributed: COLLECTIVE SIZES REPEATSxCALLS
-ADDRESS. ADDRESS is one of the first host. Started by mpirun, which says who is who."""
+"""The same as torus_times_mpi.c through torch.distributed: BACKEND COLLECTIVE SIZES REPEATSxCALLS
+ADDRESS. ADDRESS is one of the first host. mpirun starts it for Gloo, and oshrun for torushmem; they
+say who is who."""
 
 import os
 import sys
@@ -28,7 +29,7 @@ def runner(collective, size, me, n):
     if collective == 'fcollect':
         parts = [torch.empty(words, dtype=torch.int32) for _ in range(n)]
         return lambda: dist.all_gather(parts, mine), lambda: int(parts[n - 1][0]) == n - 1
-    raise SystemExit('torus_times_gloo: no collective ' + collective)
+    raise SystemExit('torus_times_torch: no collective ' + collective)
 
 
 def measure(collective, size, repeats, calls, me, n):
@@ -36,7 +37,7 @@ def measure(collective, size, repeats, calls, me, n):
     run, is_right = runner(collective, size, me, n)
     run()
     if not is_right():
-        raise SystemExit('torus_times_gloo: wrong result of ' + collective)
+        raise SystemExit('torus_times_torch: wrong result of ' + collective)
     for _ in range(repeats):
         dist.barrier()
         begun = time.monotonic()
@@ -50,11 +51,16 @@ def measure(collective, size, repeats, calls, me, n):
 
 
 def main():
-    collective, sizes, times, address = sys.argv[1:]
+    backend, collective, sizes, times, address = sys.argv[1:]
     repeats, calls = map(int, times.split('x'))
-    me, n = int(os.environ['OMPI_COMM_WORLD_RANK']), int(os.environ['OMPI_COMM_WORLD_SIZE'])
     torch.set_num_threads(1)
-    dist.init_process_group('gloo', 'tcp://%s:29500' % address, rank=me, world_size=n)
+    if backend == 'torushmem':
+        import torushmem.torch
+        torushmem.init('multiple')
+        me, n = torushmem.my_pe(), torushmem.n_pes()
+    else:
+        me, n = int(os.environ['OMPI_COMM_WORLD_RANK']), int(os.environ['OMPI_COMM_WORLD_SIZE'])
+    dist.init_process_group(backend, 'tcp://%s:29500' % address, rank=me, world_size=n)
     for size in sizes.split(','):
         measure(collective, bytes_of(size), repeats, calls, me, n)
     dist.barrier()
