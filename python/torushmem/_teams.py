@@ -123,8 +123,8 @@ class Team:
 
     # --- Collectives ---
     #
-    # The library may write to dest of a PE as soon as another PE calls, so all PEs synchronise first. ready=True leaves
-    # that out: the program has made sure that dest is ready on all.
+    # The library may write to dest of a PE as soon as another PE calls, so all PEs synchronise
+    # first. ready=True leaves that out: the program has made sure that dest is ready on all.
 
     def _make_ready(self, ready):
         if not ready:
