@@ -11,6 +11,7 @@
 #include "plans.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "comms/wait/wait.h"
 
@@ -20,9 +21,15 @@ static struct {
 	int count;
 } with_words = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The words are the program's, which need not declare them atomic. */
 static uint64_t word_value(const uint64_t *word)
 {
-	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	return atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_acquire);
+}
+
+static void set_word(uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit((_Atomic uint64_t *)word, value, memory_order_release);
 }
 
 static bool end_by_word(struct shmemx_plan *plan)
@@ -30,7 +37,7 @@ static bool end_by_word(struct shmemx_plan *plan)
 	if (!plan->words.under_way || !plan_test_run(plan))
 		return false;
 	plan->words.under_way = false;
-	__atomic_store_n(plan->words.done, plan->words.seen, __ATOMIC_RELEASE);
+	set_word(plan->words.done, plan->words.seen);
 	comms_wake(comms_peer(comms.pe)); /* a PE may wait for the word */
 	return true;
 }
@@ -88,7 +95,7 @@ static void take_words(struct shmemx_plan *plan, uint64_t *start, uint64_t *done
 					  .done = done,
 					  .seen = word_value(start),
 					  .by_executor = plan->list.by_executor};
-	__atomic_store_n(done, plan->words.seen, __ATOMIC_RELEASE);
+	set_word(done, plan->words.seen);
 	plan->list.by_executor = true;
 	with_words.plan[with_words.count++] = plan;
 	comms_executor_poll = poll_words;
