@@ -687,10 +687,11 @@ END
 PE 1" ]
 }
 
-@test "makefiles with a root: HClib, PRK, Cray's -lsma; configure scripts: Neko, Conveyors" {
+@test "makefiles with a root: HClib, PRK, Cray's -lsma, ARMCI, GAP; configure scripts: Neko, Conveyors, OSU" {
 	plain_root
+	sed 's/<shmem.h>/<mpp\/shmem.h>/' ring.c >mpp.c
 	cat >Makefile <<'END'
-all: one two three four five
+all: one two three four five six seven
 one: ring.c
 	$(OPENSHMEM_INSTALL)/bin/oshcc -std=gnu11 $^ -I$(OPENSHMEM_INSTALL)/include -L$(OPENSHMEM_INSTALL)/lib -o $@
 two: ring.c
@@ -701,10 +702,15 @@ four: ring.c
 	cc $^ -I$(SHMEM_DIR)/include -L$(SHMEM_DIR)/lib64 -lsma -lpmi_simple -o $@
 five: ring.cc
 	$(SHMEM_DIR)/bin/shmemc++ -std=gnu++17 $^ -o $@
+six: mpp.c
+	cc $(CPPFLAGS) $^ $(LDFLAGS) -lsma -o $@
+seven: ring.cc
+	$(CXX) -std=c++11 -O3 $^ -o $@
 END
-	make -s OPENSHMEM_INSTALL="$ROOT" SHMEM_HOME="$ROOT" SHMEMTOP="$ROOT" SHMEM_DIR="$ROOT"
+	make -s OPENSHMEM_INSTALL="$ROOT" SHMEM_HOME="$ROOT" SHMEMTOP="$ROOT" SHMEM_DIR="$ROOT" \
+		CPPFLAGS="-I$ROOT/include" LDFLAGS="-L$ROOT/lib" CXX="$ROOT/bin/oshc++"
 	export LD_LIBRARY_PATH="$ROOT/lib"
-	for program in one two three four five; do
+	for program in one two three four five six seven; do
 		runs_as_ring "./$program"
 	done
 	unset LD_LIBRARY_PATH
@@ -727,6 +733,20 @@ END
 	ac_cv_search_shmemx_alltoallv=no ./configure --with-openshmem="$ROOT" >log
 	grep -q -- '-lsma.*-DHAVE_SHMEM_PUTMEM_SIGNAL=1 -DHAVE_SHMEM_SIGNAL_WAIT_UNTIL=1.*-DHAVE_SHMEMX_PUTMEM_SIGNAL=1' flags
 	run grep ALLTOALLV flags
+	[ "$status" -eq 1 ]
+	# By the wrapper alone, without a header: the OSU micro-benchmarks.
+	cat >configure.ac <<'END'
+AC_INIT([x], [1])
+AC_PROG_CC
+AC_CHECK_FUNC([shmem_barrier_all], [], [AC_MSG_ERROR([no OpenSHMEM])])
+AC_CHECK_FUNCS([shmem_finalize shmem_malloc shmem_put_nbi_none])
+AC_CONFIG_FILES([flags])
+AC_OUTPUT
+END
+	autoconf
+	./configure CC="$ROOT/bin/oshcc" >log
+	grep -q -- '-DHAVE_SHMEM_FINALIZE=1 -DHAVE_SHMEM_MALLOC=1' flags
+	run grep NONE flags
 	[ "$status" -eq 1 ]
 }
 
