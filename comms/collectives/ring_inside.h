@@ -47,7 +47,11 @@ void ring_reduce_prepare(struct ring_reduce *r, const struct torus_ring_allreduc
 bool ring_reduce_advance(struct ring_reduce *r);
 void ring_reduce_dispose(struct ring_reduce *r);
 
-/* Sets piece size and slots of the streams that combine. */
+/*
+ * Sets piece size and slots of the streams that combine: of an all-reduce of so many bytes, or of a
+ * reduce-scatter with such blocks.
+ */
 void ring_cut_streams(struct torus_streams *streams, size_t bytes);
+void ring_cut_streams_of_blocks(struct torus_streams *streams, size_t block);
 
 #endif

@@ -90,6 +90,11 @@ void ring_cut_streams(struct torus_streams *streams, size_t bytes)
 	cut_streams(streams, longest_of_allreduce(&streams->topology->sites.shape, bytes));
 }
 
+void ring_cut_streams_of_blocks(struct torus_streams *streams, size_t block)
+{
+	cut_streams(streams, longest_part(&streams->topology->sites.shape, block, TORUS_ONE_WAY));
+}
+
 static void cut_given_blocks(struct ring_reduce *r)
 {
 	const struct torus_ring_allreduce *reduce = r->allreduce;

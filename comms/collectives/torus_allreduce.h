@@ -57,7 +57,7 @@ void torus_allreduce(const struct torus_ring_allreduce *allreduce);
 void torus_reduce_scatter(const struct torus_ring_allreduce *reduce);
 
 /*
- * The same in steps, for plans (torus_ring_plan.c): made once, then run repeatedly. `advance` does
+ * Both in steps, for plans (torus_ring_plan.c): made once, then run repeatedly. `advance` does
  * what is possible now without waiting, and sets `moved` if it did anything. It returns true when
  * the run has ended. One thread at a time may call it.
  */
@@ -65,8 +65,9 @@ struct torus_ring_plan;
 struct torus_ring_plan *torus_ring_plan_make(const struct torus_ring_allreduce *allreduce);
 bool torus_ring_plan_advance(struct torus_ring_plan *plan, uint64_t run, bool *moved);
 void torus_ring_plan_free(struct torus_ring_plan *plan);
-/* Bytes of staging that such a plan needs. */
+/* Bytes of staging that such a plan needs; for a reduce-scatter, with such blocks. */
 size_t torus_ring_plan_staging(const struct torus_topology *topology, size_t bytes);
+size_t torus_ring_plan_staging_of_blocks(const struct torus_topology *topology, size_t block);
 
 /* Is the team's torus whole, and does the schedule fit in the flag array of the all-gather? */
 bool torus_can_allreduce(struct torus_topology *topology);

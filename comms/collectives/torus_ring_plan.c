@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring all-reduce as a plan: the streams of torus_allreduce.c, prepared once, and advanced by
+ * The ring all-reduce and its first half as plans: the streams of torus_allreduce.c, prepared once, and advanced by
  * any thread that moves lists. Run numbers replace the team's operation numbers, and the plan has
  * its own words and slots.
  */
@@ -15,7 +15,23 @@ struct torus_ring_plan {
 	struct torus_ring_allreduce allreduce;
 	ptrdiff_t there[TORUS_DIRECTIONS];
 	struct ring_reduce reduce;
+	size_t *blocks; /* of a reduce-scatter, with room for partial results; or NULL */
+	char *partial;
 };
+
+static void keep_blocks(struct torus_ring_plan *plan)
+{
+	struct torus_ring_allreduce *reduce = &plan->allreduce;
+	size_t places = (size_t)reduce->topology->sites.shape.places;
+
+	plan->blocks = malloc(places * sizeof *plan->blocks);
+	plan->partial = malloc(reduce->bytes);
+	if (!plan->blocks || !plan->partial)
+		rte_die(reduce->routine, "no memory for %zu bytes of partial results", reduce->bytes);
+	memcpy(plan->blocks, reduce->blocks, places * sizeof *plan->blocks);
+	reduce->blocks = plan->blocks;
+	reduce->dest = plan->partial;
+}
 
 struct torus_ring_plan *torus_ring_plan_make(const struct torus_ring_allreduce *allreduce)
 {
@@ -26,6 +42,8 @@ struct torus_ring_plan *torus_ring_plan_make(const struct torus_ring_allreduce *
 	plan->allreduce = *allreduce;
 	memcpy(plan->there, allreduce->room.there, sizeof plan->there);
 	plan->allreduce.room.there = plan->there;
+	if (allreduce->blocks)
+		keep_blocks(plan);
 	ring_reduce_prepare(&plan->reduce, &plan->allreduce);
 	return plan;
 }
@@ -77,6 +95,8 @@ bool torus_ring_plan_advance(struct torus_ring_plan *plan, uint64_t run, bool *m
 void torus_ring_plan_free(struct torus_ring_plan *plan)
 {
 	ring_reduce_dispose(&plan->reduce);
+	free(plan->partial);
+	free(plan->blocks);
 	free(plan);
 }
 
@@ -85,5 +105,13 @@ size_t torus_ring_plan_staging(const struct torus_topology *topology, size_t byt
 	struct torus_streams streams = {.topology = topology, .by_plan = true};
 
 	ring_cut_streams(&streams, bytes);
+	return 2 * (size_t)topology->sites.shape.axes * streams.share;
+}
+
+size_t torus_ring_plan_staging_of_blocks(const struct torus_topology *topology, size_t block)
+{
+	struct torus_streams streams = {.topology = topology, .by_plan = true};
+
+	ring_cut_streams_of_blocks(&streams, block);
 	return 2 * (size_t)topology->sites.shape.axes * streams.share;
 }

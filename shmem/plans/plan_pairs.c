@@ -8,13 +8,15 @@
  * in the receiver's staging, two for each sender, and the receiver counts in `answer` those that it
  * has read, in all runs, so a slot is free again. The ports of a pair have the other's number in
  * the team. One queue receives all: so a reduction has one order, which begins with this member's
- * own data, and dest may be this member's block in source.
+ * own data, and dest may be this member's block in source. Where the collective takes the rings of a
+ * torus, so does a reduce-scatter (plan_rings.c).
  */
 #include "plans.h"
 
 #include <string.h>
 
 #include "shmem/numbers/divide.h"
+#include "shmem/reduce.h"
 #include "shmem/vectors/vectors.h"
 
 #define SLOTS 2
@@ -202,6 +204,22 @@ static void write_reduce_scatter(const struct scattered *s, const char *source)
 		combine_segment(s, work, i);
 }
 
+/* On a torus, as the collective does it. */
+static bool make_by_rings(struct maker *m, const struct scattered *s, const char *source)
+{
+	int queue;
+
+	if (!plan_begin(m, (size_t)s->pairs.n, plan_rings_staging(m, true), 0))
+		return false;
+	queue = plan_queue(m);
+	plan_rings_add(m, queue, &(struct plan_rings){s->dest, source, s->combine, s->size, true});
+	if (s->divide)
+		plan_combine(m, queue, AT_ONCE,
+			     &(struct combination){s->dest, s->dest, &m->set.team->group.size, m->bytes / s->size,
+						   s->divide});
+	return true;
+}
+
 static bool make_reduce_scatter(struct maker *m, const struct plan_order *order)
 {
 	struct scattered s = {.pairs = make_pairs(m, m->bytes), .dest = order->dest};
@@ -213,6 +231,8 @@ static bool make_reduce_scatter(struct maker *m, const struct plan_order *order)
 		s.wide = order->op == SHMEMX_PROD ? &narrow->product : &narrow->sum;
 	if (order->op == SHMEMX_AVG)
 		s.divide = numbers_divider(narrow ? SHMEMX_FLOAT : (shmemx_type_t)order->type);
+	if (m->bytes > 0 && !s.wide && set_agree_on_ring_reduce_scatter(&m->set, m->bytes))
+		return make_by_rings(m, &s, order->source);
 	if (s.wide)
 		s.pairs.extra = s.pairs.segment / s.size * sizeof(float);
 	if (!plan_begin(m, (size_t)s.pairs.n, staging_of(&s.pairs), 0))
@@ -235,7 +255,7 @@ static void check_reduce_scatter(struct maker *m, const struct plan_order *order
 				  (struct set_span){order->source, all}, false);
 }
 
-const struct plan_kind plan_reduce_scatter = {check_reduce_scatter, make_reduce_scatter, .again = false};
+const struct plan_kind plan_reduce_scatter = {check_reduce_scatter, make_reduce_scatter, .again = true};
 
 API int shmemx_reduce_scatter_init(shmem_team_t team, void *dest, const void *source, size_t nreduce,
 				   shmemx_type_t type, shmemx_op_t op, int executor, shmemx_plan_t *plan)

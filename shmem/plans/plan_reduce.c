@@ -248,7 +248,8 @@ static void write_rings(const struct reduction *r, int end)
 	if (node_done(r).word)
 		plan_await(r->m, end, node_done(r));
 	plan_rings_add(r->m, end,
-		       &(struct plan_rings){r->dest, r->nodes.size > 1 ? r->dest : r->source, r->combine, r->size});
+		       &(struct plan_rings){r->dest, r->nodes.size > 1 ? r->dest : r->source, r->combine, r->size,
+					    false});
 }
 
 static void write_between(const struct reduction *r, int end)
@@ -298,7 +299,7 @@ static bool make_reduction(struct maker *m, const struct plan_order *order)
 	if (m->bytes > 0 && r.nodes.count > 1) {
 		r.tree_set = agree_on_reduce_trees(&r);
 		r.slots = slots_of(&r.tree_set);
-		staging = r.by_rings ? plan_rings_staging(m)
+		staging = r.by_rings ? plan_rings_staging(m, false)
 				     : plan_tree_set_directions(&r.tree_set) * r.slots * r.tree_set.segment;
 	}
 	if (!plan_begin(m, PORTS_NODE + (size_t)r.nodes.size, staging, 0))

@@ -260,15 +260,17 @@ enum { PORTS_DOWN = 0, PORTS_UP = 32, PORTS_NODE = 64 };
 
 /*
  * An all-reduce between nodes by the rings of a torus (plan_rings.c), as the collective does it:
- * the leader has this node's contribution in source. All of it is one queue.
+ * the leader has this node's contribution in source. All of it is one queue. Or a reduce-scatter
+ * between PEs that are nodes: source has a block for each member, and dest gets this one's.
  */
 struct plan_rings {
 	char *dest;
 	const char *source;
 	combine_t *combine;
 	size_t element; /* bytes */
+	bool scatters;
 };
-size_t plan_rings_staging(const struct maker *m);
+size_t plan_rings_staging(const struct maker *m, bool scatters);
 void plan_rings_add(struct maker *m, int queue, const struct plan_rings *rings);
 
 enum plan_tree_kind { BINOMIAL, CHAIN, TORUS };
