@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring all-reduce and its first half as plans: the streams of torus_allreduce.c, prepared once, and advanced by
- * any thread that moves lists. Run numbers replace the team's operation numbers, and the plan has
- * its own words and slots.
+ * The ring all-reduce and its first half as plans: the streams of torus_allreduce.c, prepared once,
+ * and advanced by any thread that moves lists. Run numbers replace the team's operation numbers,
+ * and the plan has its own words and slots.
  */
 #include "ring_inside.h"
 

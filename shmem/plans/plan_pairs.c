@@ -8,8 +8,8 @@
  * in the receiver's staging, two for each sender, and the receiver counts in `answer` those that it
  * has read, in all runs, so a slot is free again. The ports of a pair have the other's number in
  * the team. One queue receives all: so a reduction has one order, which begins with this member's
- * own data, and dest may be this member's block in source. Where the collective takes the rings of a
- * torus, so does a reduce-scatter (plan_rings.c).
+ * own data, and dest may be this member's block in source. Where the collective takes the rings of
+ * a torus, so does a reduce-scatter (plan_rings.c).
  */
 #include "plans.h"
 

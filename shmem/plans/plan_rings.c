@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An all-reduce or a reduce-scatter by the rings of a torus as a plan. It is a procedure of its list
- * (comms/collectives/torus_ring_plan.c), not commands, because a piece waits for several
+ * An all-reduce or a reduce-scatter by the rings of a torus as a plan. It is a procedure of its
+ * list (comms/collectives/torus_ring_plan.c), not commands, because a piece waits for several
  * neighbours, and each link has many steps. The plan's staging begins with its words; slots follow.
  */
 #include "plans.h"
