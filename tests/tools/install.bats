@@ -763,7 +763,7 @@ END
 		echo '#include <shmem.h>' >wrapper.h
 		bindgen wrapper.h -- -I"$ROOT/include" >bindings
 		for name in shmem_init shmem_init_thread shmem_long_p; do
-			grep -q "pub fn $name(" bindings
+			grep -qE "pub fn $name ?\\(" bindings
 		done
 	fi
 	# shmem4py compiles by the wrapper, as a shared library
