@@ -328,6 +328,12 @@ void plan_wait_run(struct shmemx_plan *plan)
 	end_run(plan);
 }
 
+/* Only the executor starts and ends runs of a plan with words. */
+static bool run_is_over(struct shmemx_plan *plan)
+{
+	return COMMS_UNLIKELY(plan->words.start != NULL) ? plan_words_are_over(plan) : plan_test_run(plan);
+}
+
 API int shmemx_plan_wait_within(shmemx_plan_t plan, double seconds)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
@@ -335,8 +341,8 @@ API int shmemx_plan_wait_within(shmemx_plan_t plan, double seconds)
 	int64_t end = wait_end(seconds, __func__);
 
 	hang_note_bounded(__func__);
-	COMMS_WAIT(COMMS_ANYWHERE, plan_test_run(p) || wait_is_past(end));
-	return plan_test_run(p) ? 0 : 1;
+	COMMS_WAIT(COMMS_ANYWHERE, run_is_over(p) || wait_is_past(end));
+	return run_is_over(p) ? 0 : 1;
 }
 
 API void shmemx_plan_start(shmemx_plan_t plan)
@@ -365,7 +371,7 @@ API int shmemx_plan_test(shmemx_plan_t plan)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
-	return COMMS_UNLIKELY(p->words.start != NULL) ? plan_words_are_over(p) : plan_test_run(p);
+	return run_is_over(p);
 }
 
 API void shmemx_plan_wait(shmemx_plan_t plan)
@@ -413,7 +419,7 @@ static bool same_key(const struct plan_order *a, const struct plan_order *b)
 {
 	return a->dest == b->dest && a->source == b->source && a->bytes == b->bytes && a->count == b->count &&
 	       a->root == b->root && a->op == b->op && a->type == b->type && a->strided.dst == b->strided.dst &&
-	       a->strided.sst == b->strided.sst;
+	       a->strided.sst == b->strided.sst && a->strided.size == b->strided.size;
 }
 
 struct shmemx_plan *plan_find(const struct shmemx_team *team, const struct plan_kind *kind,

@@ -279,6 +279,33 @@ static void check_calls(shmem_team_t team, size_t part, size_t of)
 			calls[i](team, counts[i / of % 4], i);
 }
 
+/* Elements of other sizes, with the same arrays, strides and bytes. */
+static void check_sizes(void)
+{
+	size_t n = (size_t)npes * 8;
+	long *to = symmetric(n * sizeof *to), *from = symmetric(n * sizeof *from);
+	shmemx_req_h request;
+
+	NOTE("elements of two sizes");
+	for (size_t i = 0; i < n; i++)
+		from[i] = me * 1000000000000L + (long)i;
+	shmem_sync_all();
+	CHECK_EQUAL(shmemx_int32_alltoalls_nb(SHMEM_TEAM_WORLD, (int32_t *)(void *)to, (int32_t *)(void *)from, 2, 2, 8,
+					      &request),
+		    0);
+	complete(&request, 0);
+	shmem_sync_all();
+	CHECK_EQUAL(shmemx_int64_alltoalls_nb(SHMEM_TEAM_WORLD, (int64_t *)(void *)to, (int64_t *)(void *)from, 2, 2, 4,
+					      &request),
+		    0);
+	complete(&request, 1);
+	for (int pe = 0; pe < npes; pe++)
+		for (size_t i = 0; i < 4; i++)
+			CHECK_EQUAL(to[((size_t)pe * 4 + i) * 2],
+				    pe * 1000000000000L + (long)(((size_t)me * 4 + i) * 2));
+	shmem_sync_all();
+}
+
 /*
  * More than a slot of a plan holds, three times: alltoalls, scans and reduce-scatters go in pieces.
  */
@@ -400,6 +427,7 @@ int main(void)
 	source = symmetric((size_t)npes * MOST * LARGEST + BLOCKS * 8);
 	expected = malloc((size_t)npes * MOST * LARGEST);
 	check_calls(SHMEM_TEAM_WORLD, 0, 1);
+	check_sizes();
 	check_long();
 	check_many();
 	check_syncs();

@@ -110,6 +110,7 @@ static void check_thread(int executor, bool computes)
 	shmemx_plan_free(gather);
 }
 
+#ifndef __SANITIZE_THREAD__
 /* PE 0 starts the plan on all PEs, which see its end by routines. */
 static void check_puts(void)
 {
@@ -132,13 +133,17 @@ static void check_puts(void)
 		if (round % 2)
 			shmem_uint64_wait_until(&words[1], SHMEM_CMP_EQ, 17 + round);
 		shmem_uint64_wait_until(&words[0], SHMEM_CMP_EQ, 17 + round);
-		shmemx_plan_wait(average);
+		if (round % 3)
+			shmemx_plan_wait(average);
+		else
+			CHECK_EQUAL(shmemx_plan_wait_within(average, 60), 0);
 		CHECK_EQUAL(value_of(&words[1]), 17 + round);
 		CHECK(to[0] == npes + 1 && to[1] == (double)round);
 		shmem_barrier_all();
 	}
 	shmemx_plan_free(average);
 }
+#endif
 
 int main(void)
 {
@@ -153,7 +158,10 @@ int main(void)
 	check_thread(SHMEMX_PLAN_LIST, true);
 	check_thread(SHMEMX_PLAN_NIC, true);
 	check_thread(SHMEMX_PLAN_THREAD, false);
+	/* The word comes from another process, through which the thread sanitizer sees no order. */
+#ifndef __SANITIZE_THREAD__
 	check_puts();
+#endif
 	make_plans(&sum, &gather, SHMEMX_PLAN_AUTO); /* the end of the library frees them */
 	return end();
 }
