@@ -26,14 +26,16 @@ _strided = {(verb, size): routine('shmem_i%s%d' % (verb, 8 * size), None, POINTE
 LINE = 64
 SIGNAL_SET, SIGNAL_ADD = 1, 2
 
-# The blocks that are there, by address: where they begin and end, and the array of each.
-_begins, _ends, _arrays = [], [], {}
+# The blocks that are there: where they begin, in order; by that, where they end, and their memory. Other threads look
+# here meanwhile, so the list is replaced as a whole, and a block in it has an end.
+_begins, _ends, _arrays = [], {}, {}
 
 
 # --- Allocation ---
 
 def empty(shape, dtype=float):
     """An array in symmetric memory, with any content. All PEs call it, with the same arguments."""
+    global _begins
     need_job('empty')
     dtype = np.dtype(dtype)
     if dtype.hasobject:
@@ -48,10 +50,8 @@ def empty(shape, dtype=float):
                           'before the job' % nbytes)
     memory = (ctypes.c_char * nbytes).from_address(address)
     array = np.frombuffer(memory, dtype, count).reshape(shape)
-    at = bisect.bisect_left(_begins, address)
-    _begins.insert(at, address)
-    _ends.insert(at, address + nbytes)
-    _arrays[address] = memory
+    _ends[address], _arrays[address] = address + nbytes, memory
+    _begins = sorted([*_begins, address])
     return array
 
 
@@ -83,17 +83,20 @@ def array(values, dtype=None):
 def free(array):
     """Ends an array of empty, zeros, full or array. All PEs call it, in the same order. Nothing may use the
     array or a part of it afterwards."""
+    global _begins
     address = _address(array)
     if address not in _arrays:
         raise ValueError('free: this is no array from torushmem.empty and the like, or it is free already')
-    at = bisect.bisect_left(_begins, address)
-    del _begins[at], _ends[at], _arrays[address]
+    _begins = [begin for begin in _begins if begin != address]
+    del _ends[address], _arrays[address]
     _free(address)
 
 
 def forget_all():
     """The library has freed all."""
-    del _begins[:], _ends[:]
+    global _begins
+    _begins = []
+    _ends.clear()
     _arrays.clear()
 
 
@@ -106,17 +109,22 @@ def _address(array):
     return array.__array_interface__['data'][0]
 
 
+def _block(address):
+    """Where the block begins that contains the address; None if there is none."""
+    begins = _begins
+    at = bisect.bisect_right(begins, address) - 1
+    return begins[at] if at >= 0 and address < _ends.get(begins[at], 0) else None
+
+
 def is_symmetric(array):
     """Does the array lie in symmetric memory?"""
-    address = _address(array)
-    at = bisect.bisect_right(_begins, address) - 1
-    return at >= 0 and address < _ends[at]
+    return _block(_address(array)) is not None
 
 
 def contains(address, nbytes):
     """Does a block of symmetric memory contain these bytes?"""
-    at = bisect.bisect_right(_begins, address) - 1
-    return at >= 0 and address + nbytes <= _ends[at]
+    begin = _block(address)
+    return begin is not None and address + nbytes <= _ends[begin]
 
 
 def symmetric(array, name):
@@ -125,8 +133,7 @@ def symmetric(array, name):
         address = array.__array_interface__['data'][0]
     except AttributeError:
         raise TypeError('%s: give an array, not %s' % (name, type(array).__name__)) from None
-    at = bisect.bisect_right(_begins, address) - 1
-    if at < 0 or address >= _ends[at]:
+    if _block(address) is None:
         raise ValueError('%s: this array is not in symmetric memory; make it by torushmem.empty, zeros, full or '
                          'array' % name)
     return address
@@ -151,12 +158,12 @@ def at_pe(array, pe):
     use it after free."""
     check_pe(pe, 'at_pe')
     address = symmetric(array, 'at_pe')
-    at = bisect.bisect_right(_begins, address) - 1
-    there = _ptr(_begins[at], pe)
+    begin = _block(address)
+    there = _ptr(begin, pe)
     if not there:
         return None
-    memory = (ctypes.c_char * (_ends[at] - _begins[at])).from_address(there)
-    return np.ndarray(array.shape, array.dtype, memory, address - _begins[at], array.strides)
+    memory = (ctypes.c_char * (_ends[begin] - begin)).from_address(there)
+    return np.ndarray(array.shape, array.dtype, memory, address - begin, array.strides)
 
 
 # --- Puts and gets ---

@@ -19,8 +19,10 @@ import ctypes
 import functools
 import os
 import queue
+import sys
 import threading
 import time
+import traceback
 
 import numpy as np
 import torch
@@ -55,6 +57,7 @@ AT_ONCE = 64 << 10      # bytes of a collective that runs in the calling thread
 _put_signal = routine('shmem_putmem_signal', None, POINTER, POINTER, SIZE, POINTER, ctypes.c_uint64, INT, INT)
 _signal_fetch = routine('shmem_signal_fetch', ctypes.c_uint64, POINTER)
 _set_signal = routine('shmem_uint64_atomic_set', None, POINTER, ctypes.c_uint64, INT)
+_query_thread = routine('shmem_query_thread', None, ctypes.POINTER(INT))
 _team_sync = routine('shmem_team_sync', INT, POINTER)
 _team_destroy = routine('shmem_team_destroy', None, POINTER)
 _team_of_pes = routine('shmemx_team_of_pes', INT, ctypes.POINTER(INT), INT, POINTER, POINTER)
@@ -133,7 +136,8 @@ class _Flat:
     and copied back if it is a result."""
 
     def __init__(self, tensor, result=False):
-        self._tensor, self._result = tensor, result
+        # Results may be parameters, which torch lets nobody else write.
+        self._tensor, self._result = tensor.detach(), result
         self._dense = tensor if tensor.is_contiguous() else tensor.contiguous()
         self.address, self.nbytes = self._dense.data_ptr(), _bytes(tensor)
         self.symmetric = self.nbytes > 0 and _memory.contains(self.address, self.nbytes)
@@ -174,6 +178,7 @@ class _Mail:
         self._coming = [None] * n  # the message whose pieces come from each
         self._lock = threading.Condition()
         self._thread, self._ending = None, False
+        self._ended = []  # tasks, which call what others wrote: outside of the lock
         self._piece = np.empty(self._slot, np.uint8)
         self._inbox_at = _memory.symmetric(self._inbox, 'torushmem')
         self._come_at = _memory.symmetric(self._come, 'torushmem')
@@ -196,7 +201,7 @@ class _Mail:
                 self._receives.append(receive)
             else:
                 self._early.remove(early)
-                early.give_to(receive)
+                early.give_to(receive, self._ended)
             self._wake()
         return message
 
@@ -207,6 +212,11 @@ class _Mail:
             atexit.register(self._stop)
         self._lock.notify()
 
+    def _end_tasks(self):
+        while self._ended:
+            task, call = self._ended.pop(0)
+            task.run_alone(call)
+
     def _stop(self):
         with self._lock:
             self._ending = True
@@ -214,7 +224,7 @@ class _Mail:
         self._thread.join(STOP_SECONDS)
 
     def _busy(self):
-        return self._receives or any(self._sends) or any(self._coming)
+        return self._receives or any(self._sends) or any(self._coming) or self._ended
 
     def _serve(self):
         idle = time.monotonic()
@@ -227,6 +237,7 @@ class _Mail:
                     return
                 if self._advance():
                     idle = time.monotonic()
+            self._end_tasks()
             if time.monotonic() - idle > _BRISK:
                 time.sleep(_PAUSE)
 
@@ -236,12 +247,16 @@ class _Mail:
             while waiting and self._send_piece(to, waiting[0]):
                 moved = True
                 if waiting[0][2] is None:
-                    waiting.popleft()[0].run(lambda: None)
+                    self._ended.append((waiting.popleft()[0], lambda: None))
         for source in range(len(self._read)):
-            while self._read[source] < _signal_fetch(self._come_at + 8 * source):
+            # Of a source that nobody receives from, messages stay where they are, and it waits.
+            while self._wants(source) and self._read[source] < _signal_fetch(self._come_at + 8 * source):
                 self._take_piece(source)
                 moved = True
         return moved
+
+    def _wants(self, source):
+        return self._coming[source] is not None or any(source in receive[2] for receive in self._receives)
 
     def _send_piece(self, to, sending):
         _, flat, at, (group, tag) = sending
@@ -269,7 +284,7 @@ class _Mail:
         _set_signal(self._taken_at + 8 * self._me, self._read[source], source)
         if at + nbytes >= total:
             self._coming[source] = None
-            message.end()
+            message.end(self._ended)
 
     def _begin(self, source, key, total):
         found = self._find(source, key)
@@ -294,17 +309,17 @@ class _Early:
         self._data = np.empty(max(total, 1), np.uint8)
         self.address = self._data.ctypes.data
 
-    def end(self):
+    def end(self, ended):
         self._complete = True
         if self._receive is not None:
-            self.give_to(self._receive)
+            self.give_to(self._receive, ended)
 
-    def give_to(self, receive):
+    def give_to(self, receive, ended):
         self._receive = receive
         if self._complete:
             coming = _Coming(receive, self.source, self._total)
             _copy(coming.address, self.address, self._total)
-            coming.end()
+            coming.end(ended)
 
 
 class _Coming:
@@ -319,13 +334,13 @@ class _Coming:
             self._room = np.empty(max(total, 1), np.uint8)
             self.address = self._room.ctypes.data
 
-    def end(self):
-        self._message._task.run(self._finish)
+    def end(self, ended):
+        ended.append((self._message._task, self._finish))
 
     def _finish(self):
-        if self._error is not None:
-            raise self._error
-        self._flat.__exit__()
+        self._message._error = self._error
+        if self._error is None:
+            self._flat.__exit__()
 
 
 # --- The job ---
@@ -336,6 +351,8 @@ class _Job:
     def __init__(self, store, rank, size):
         self.store = store
         self._begin(store, rank, size)
+        self.psyncs = sh.zeros((GROUPS + 1, 64), np.int64)
+        self.mail = _Mail(sh.n_pes())
         self.share = SHARE
         while True:
             try:
@@ -345,8 +362,6 @@ class _Job:
                 self.share //= 2
                 if self.share < LEAST_SHARE:
                     raise
-        self.psyncs = sh.zeros((GROUPS, 64), np.int64)
-        self.mail = _Mail(sh.n_pes())
 
     @staticmethod
     def _begin(store, rank, size):
@@ -357,6 +372,11 @@ class _Job:
             if rank == 0:
                 store.set('torushmem/id', sh.get_unique_id())
             sh.init('multiple', rank, size, store.get('torushmem/id'))
+        level = INT()
+        _query_thread(ctypes.byref(level))
+        if level.value < 3:
+            raise Error("torushmem: groups have threads of their own; call torushmem.init(threads='multiple') before "
+                        'init_process_group, or leave it out')
         if (sh.my_pe(), sh.n_pes()) != (rank, size):
             raise Error('torushmem: this is rank %d of %d for torch, and PE %d of %d; rank and world_size must be those of '
                         'the launcher' % (rank, size, sh.my_pe(), sh.n_pes()))
@@ -367,7 +387,7 @@ class _Job:
         return (base, 4 * self.share) if index == 0 else (base + (3 + index) * self.share, self.share)
 
     def psync(self, index):
-        return _memory.symmetric(self.psyncs[index - 1], 'torushmem')
+        return _memory.symmetric(self.psyncs[index], 'torushmem')
 
 
 _job = None
@@ -383,12 +403,18 @@ class _Task:
         self._result, self.future = result, torch.futures.Future()
 
     def run(self, call):
-        try:
-            call()
-        except BaseException as error:  # the caller gets it from wait
-            self.future.set_exception(error)
-            return
+        call()
         self.future.set_result(self._result)
+
+    def run_alone(self, call):
+        """In a thread of its own, from which nobody gets an exception: torch's works do not pass them on. The other
+        ranks cannot go on without this one, so the job ends."""
+        try:
+            self.run(call)
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+            sh.global_exit(1)
 
 
 class _Message(dist.Work if hasattr(dist, 'Work') else torch._C._distributed_c10d.Work):
@@ -396,13 +422,15 @@ class _Message(dist.Work if hasattr(dist, 'Work') else torch._C._distributed_c10
 
     def __init__(self, task):
         super().__init__()
-        self._task, self._source = task, -1
+        self._task, self._source, self._error = task, -1, None
 
     def is_completed(self):
         return self._task.future.done()
 
     def wait(self, timeout=None):
         self._task.future.wait()
+        if self._error is not None:
+            raise self._error
         return True
 
     def _source_rank(self):
@@ -449,7 +477,8 @@ class Group(dist.ProcessGroup):
             if job is None:
                 return
             task, call = job
-            task.run(call)
+            task.run_alone(call)
+            del job, task, call
             with self._lock:
                 self._queued -= 1
 
@@ -460,8 +489,10 @@ class Group(dist.ProcessGroup):
 
     def _run(self, call, result, nbytes):
         task = _Task(result)
+        # What is called by a callback in this group's own thread cannot wait for that.
+        own = self._thread is not None and threading.get_ident() == self._thread.ident
         with self._lock:
-            at_once = self._queued == 0 and nbytes <= AT_ONCE
+            at_once = own or (self._queued == 0 and nbytes <= AT_ONCE)
             if not at_once:
                 self._queued += 1
                 if self._thread is None:
@@ -485,16 +516,18 @@ class Group(dist.ProcessGroup):
     def _sync(self):
         self._must(_team_sync(self._team), 'sync')
 
-    def _at_same_place(self, flat):
-        """Does the tensor lie in symmetric memory, at the same place on all? Then it is ready on all, too."""
+    def _at_same_place(self, flat, suits=True):
+        """Does the tensor lie in symmetric memory, at the same place on all, and does it suit all? Then it is ready
+        on all, too. All ranks get the same answer."""
         if flat.nbytes <= AT_ONCE:
             return False
+        good = flat.symmetric and suits
         half = self._next_half()
         words = (ctypes.c_long * 4).from_address(half)
-        words[0] = flat.address - _job.region(0)[0] if flat.symmetric else -1 << 62
+        words[0] = flat.address - _job.region(0)[0] if good else -1 << 62
         words[1] = -words[0]
         self._must(_long_max(self._team, half + 16, half, 2), 'comparison of addresses')
-        return flat.symmetric and words[2] == -words[3]
+        return good and words[2] == -words[3]
 
     def _step(self, parts):
         """Bytes of each of so many parts that fit into a half, in whole lines."""
@@ -578,8 +611,8 @@ class Group(dist.ProcessGroup):
         step = self._step(self._size + 1)
         with _Flat(tensor) as flat:
             outs = [_Flat(out, True) for out in output]
-            if outs and self._at_same_place(flat) and self._at_same_place(outs[0]) and all(
-                    out.address == outs[0].address + i * flat.nbytes for i, out in enumerate(outs)):
+            follow = all(out.address == outs[0].address + i * flat.nbytes for i, out in enumerate(outs))
+            if outs and self._at_same_place(flat) and self._at_same_place(outs[0], follow):
                 self._must(_fcollect(self._team, outs[0].address, flat.address, flat.nbytes), 'allgather')
                 return
             for at in range(0, flat.nbytes, step):
@@ -631,7 +664,10 @@ class Group(dist.ProcessGroup):
         if not (output.is_contiguous() and tensor.is_contiguous()):
             raise ValueError('torushmem: all_to_all: tensors must be contiguous')
         into, out_of = self._spans(output, output_splits), self._spans(tensor, input_splits)
-        return self._run(functools.partial(self._alltoall, into, out_of), output, self._size * AT_ONCE)
+
+        def call(_keep=(output, tensor)):
+            self._alltoall(into, out_of)
+        return self._run(call, output, self._size * AT_ONCE)
 
     def _spans(self, tensor, splits):
         """(address, bytes) of each rank's part, along the first axis."""
@@ -750,12 +786,21 @@ class Group(dist.ProcessGroup):
 
 # --- Groups ---
 
+def _team_of(pes, index):
+    team = ctypes.c_void_p()
+    if _team_of_pes((INT * len(pes))(*pes), len(pes), _job.psync(index), ctypes.byref(team)):
+        raise Error('torushmem: there are too many teams')
+    return team.value
+
+
 def _world(options):
     """The group of all processes begins the job."""
     global _job
     if _job is None:
         _job = _Job(options.store, options.group_rank, options.group_size)
-        return Group(sh.my_pe(), sh.n_pes(), 1, 0, list(range(sh.n_pes())))
+        # Not SHMEM_TEAM_WORLD: the program's own calls use that, in another thread.
+        pes = list(range(sh.n_pes()))
+        return Group(sh.my_pe(), sh.n_pes(), _team_of(pes, 0), 0, pes)
     return _some(options, list(range(sh.n_pes())))
 
 
@@ -767,10 +812,7 @@ def _some(options, pes):
     index = int(options.store.get('torushmem/index'))
     if index > GROUPS:
         raise Error('torushmem: more than %d groups in the life of a job' % GROUPS)
-    team = ctypes.c_void_p()
-    if _team_of_pes((INT * len(pes))(*pes), len(pes), _job.psync(index), ctypes.byref(team)):
-        raise Error('torushmem: there are too many teams')
-    return Group(options.group_rank, len(pes), team.value, index, pes)
+    return Group(options.group_rank, len(pes), _team_of(pes, index), index, pes)
 
 
 def _create(options, _=None):

@@ -148,6 +148,27 @@ def check_symmetric(me, n):
         torushmem.torch.free(data)
 
 
+def check_lifetimes(me, n):
+    """Works outlive the tensors that the caller holds; results may be parameters, whatever their order in memory."""
+    result = torch.empty(n * 50000)
+    work = dist.all_to_all_single(result, torch.full((n * 50000,), float(me)) * 2, async_op=True)
+    other = [torch.full((n * 50000,), 7.0) for _ in range(3)]
+    work.wait()
+    same(result, torch.arange(n).repeat_interleave(50000) * 2.0, 'a temporary')
+    assert len(other) == 3
+    weights = torch.nn.Parameter(torch.full((8, 6, 5, 5), float(me)).to(memory_format=torch.channels_last))
+    dist.broadcast(weights, n - 1)
+    assert (weights == n - 1).all()
+    work = dist.all_reduce(torch.ones(100000), async_op=True)
+    nested = work.get_future().then(lambda _: dist.all_reduce(torch.ones(100000), async_op=True).get_future().wait())
+    same(nested.wait()[0], torch.full((100000,), float(n)), 'a collective in a callback')
+    # The program's own collectives, while one of the group is under way.
+    work = dist.all_reduce(torch.ones(3_000_000), async_op=True)
+    for _ in range(5):
+        torushmem.torch.free(torushmem.torch.zeros(1000))
+    work.wait()
+
+
 def check_training(me, n):
     """Each rank has its part of the data; the gradients are those of all of it."""
     def trained(model, mine, step_of):
@@ -190,8 +211,8 @@ def check_mistakes(me, n):
 
 def main():
     me, n = begin()
-    for check in (check_reductions, check_moves, check_messages, check_groups, check_symmetric, check_training,
-                  check_mistakes):
+    for check in (check_reductions, check_moves, check_messages, check_groups, check_symmetric, check_lifetimes,
+                  check_training, check_mistakes):
         check(me, n)
         dist.barrier()
     dist.destroy_process_group()
