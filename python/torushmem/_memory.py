@@ -26,8 +26,9 @@ _strided = {(verb, size): routine('shmem_i%s%d' % (verb, 8 * size), None, POINTE
 LINE = 64
 SIGNAL_SET, SIGNAL_ADD = 1, 2
 
-# The blocks that are there: where they begin, in order; by that, where they end, and their memory. Other threads look
-# here meanwhile, so the list is replaced as a whole, and a block in it has an end.
+# The blocks that are there: where they begin, in order; by that, where they end, and their memory.
+# Other threads look here meanwhile, so the list is replaced as a whole, and a block in it has an
+# end.
 _begins, _ends, _arrays = [], {}, {}
 
 
