@@ -24,6 +24,7 @@ static struct made {
 	struct made *next;
 	struct rte_unique_id id;
 	int listener;
+	pid_t pid; /* a child of fork inherits the list and the listeners */
 } * made_ids;
 static pthread_mutex_t ids_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -94,6 +95,7 @@ enum rte_status rte_make_unique_id(void *bytes)
 	}
 	memcpy(made->id.magic, id_magic, sizeof id_magic);
 	made->id.port = ((struct sockaddr_in *)&here)->sin_port; /* where sin6_port is */
+	made->pid = getpid();
 	add_addresses(&made->id);
 	memcpy(bytes, &made->id, sizeof made->id);
 	pthread_mutex_lock(&ids_lock);
@@ -103,23 +105,31 @@ enum rte_status rte_make_unique_id(void *bytes)
 	return RTE_OK;
 }
 
-int rendezvous_listener_of(const struct rte_unique_id *id)
+static struct made *take_made(const struct rte_unique_id *id)
 {
-	int listener = -1;
+	struct made **at = &made_ids, *made;
 
 	pthread_mutex_lock(&ids_lock);
-	for (struct made **at = &made_ids; *at && listener < 0;) {
-		struct made *made = *at;
-
-		if (memcmp(&made->id, id, sizeof *id) != 0) {
-			at = &made->next;
-			continue;
-		}
-		listener = made->listener;
+	while (*at && memcmp(&(*at)->id, id, sizeof *id) != 0)
+		at = &(*at)->next;
+	made = *at;
+	if (made)
 		*at = made->next;
-		free(made);
-	}
 	pthread_mutex_unlock(&ids_lock);
+	return made;
+}
+
+/* The root of a job is the process that made its id, and no child of that process. */
+int rendezvous_listener_of(const struct rte_unique_id *id)
+{
+	struct made *made = take_made(id);
+	int listener = made ? made->listener : -1;
+
+	if (made && made->pid != getpid()) {
+		close(listener);
+		listener = -1;
+	}
+	free(made);
 	return listener;
 }
 

@@ -226,6 +226,29 @@ by_id()
 	[[ $output == *'Global data: 0 bytes, private: other threads ran already when the'* ]]
 }
 
+@test "a process makes an id and forks the other PEs" {
+	"$OSHCC" -O1 -x c -o forks - <<'END'
+#include <shmemx.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	shmemx_unique_id_t id;
+	shmemx_init_attr_t attr = {.id = &id, .size = 3};
+	int status = 0, failed = 0;
+	if (shmemx_get_unique_id(&id)) return 2;
+	while (attr.rank < 2 && fork() == 0) attr.rank++;
+	shmemx_init_attr(&attr);
+	failed = shmem_n_pes() != 3 || shmem_my_pe() != attr.rank;
+	shmem_finalize();
+	if (attr.rank < 2) wait(&status);
+	return failed || status;
+}
+END
+	SHMEM_START_SECONDS=10 run -0 timeout 60 ./forks
+	[ -z "$output" ]
+}
+
 @test "starts again and again in one process" {
 	run -0 by_id 2 id 20
 	[ -z "$output" ]
