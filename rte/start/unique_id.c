@@ -135,8 +135,11 @@ int rendezvous_listener_of(const struct rte_unique_id *id)
 
 bool rte_use_unique_id(const void *bytes, int pe, int n_pes)
 {
-	id_in_use.is_set = !memcmp(bytes, id_magic, sizeof id_magic);
+	const struct rte_unique_id *id = &id_in_use.id;
+
 	memcpy(&id_in_use.id, bytes, sizeof id_in_use.id);
+	id_in_use.is_set = !memcmp(id->magic, id_magic, sizeof id_magic) && id->count >= 1 &&
+			   id->count <= sizeof id->at / sizeof id->at[0];
 	id_in_use.pe = pe;
 	id_in_use.n_pes = n_pes;
 	return id_in_use.is_set;

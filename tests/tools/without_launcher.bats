@@ -277,6 +277,10 @@ int main(int count, char **argument)
 	shmemx_init_attr_t attr = {.rank = atoi(argument[1]), .size = 2, .threads = atoi(argument[2])};
 	if (argument[3][0] == 'g') attr.all_gather = fail;
 	if (argument[3][0] == 'i') attr.id = &id;
+	if (argument[3][0] == 'd' && !shmemx_get_unique_id(&id)) {
+		attr.id = &id;
+		((unsigned char *)&id)[26] = 5; /* the number of addresses, of which an id holds 4 */
+	}
 	return shmemx_init_attr(&attr);
 }
 END
@@ -285,6 +289,8 @@ END
 	run -1 ./wrong 1 7 id
 	only 'PE 0: shmemx_init_attr: threads=7: give SHMEM_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE'
 	run -1 ./wrong 1 0 id
+	only 'PE 0: shmemx_init_attr: the bytes of id are no unique id; hand round all bytes that shmemx_get_unique_id made'
+	run -1 ./wrong 1 0 damaged
 	only 'PE 0: shmemx_init_attr: the bytes of id are no unique id; hand round all bytes that shmemx_get_unique_id made'
 	run -1 ./wrong 1 0 gather
 	only "PE 0: shmemx_init_attr: the program's all_gather failed with 9"
