@@ -76,6 +76,33 @@ static socklen_t address_of_id(struct sockaddr_storage *address, const struct rt
 	return sizeof *in;
 }
 
+/* --- Lost hosts --- */
+
+/*
+ * The other side counts as lost when its host is silent for SHMEM_FAILURE_SECONDS. Connections that
+ * a listener accepts inherit its options.
+ */
+static void keep_alive(int fd)
+{
+	int yes = 1, idle, between, probes = 4, limit;
+	const int longest = 32767; /* that the kernel takes as TCP_KEEPIDLE */
+	long seconds = 20;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+	setting_number(SETTING_FAILURE_SECONDS, &seconds);
+	if (seconds == 0)
+		return;
+	idle = seconds > 2 ? (int)seconds / 2 : 1;
+	idle = idle < longest ? idle : longest;
+	between = seconds > 8 ? (int)seconds / 8 : 1;
+	limit = (int)(seconds > 100000 ? 100000 : seconds) * 1000;
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+}
+
 /* --- Listen --- */
 
 /* Protects the port against connections that send nothing. */
@@ -88,6 +115,7 @@ static int listen_at(const struct sockaddr *address, socklen_t size)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (address->sa_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+	keep_alive(fd);
 	if (bind(fd, address, size) == 0 && first_data_wait(fd) && listen(fd, SOMAXCONN) == 0)
 		return fd;
 	error = errno;
@@ -129,26 +157,6 @@ int rendezvous_listen(const char *root)
 }
 
 /* --- Connect --- */
-
-/* The other side counts as lost when its host is silent for SHMEM_FAILURE_SECONDS. */
-static void keep_alive(int fd)
-{
-	int yes = 1, idle, between, probes = 4, limit;
-	long seconds = 20;
-
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-	setting_number(SETTING_FAILURE_SECONDS, &seconds);
-	if (seconds == 0)
-		return;
-	idle = seconds > 2 ? (int)seconds / 2 : 1;
-	between = seconds > 8 ? (int)seconds / 8 : 1;
-	limit = (int)(seconds > 100000 ? 100000 : seconds) * 1000;
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-}
 
 static int connect_to(const struct sockaddr *address, socklen_t size)
 {
