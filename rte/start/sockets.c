@@ -133,10 +133,27 @@ static int listen_anywhere(in_port_t port)
 	return fd >= 0 ? fd : listen_at((struct sockaddr *)&all, sizeof all);
 }
 
+/*
+ * Debian's /etc/hosts gives a host's own name an address at which other hosts do not reach it. One
+ * who wants the loopback interface gives its address, or a name such as localhost.
+ */
+static bool is_reached_elsewhere(const struct addrinfo *at, const char *root)
+{
+	const struct sockaddr_in6 *in6 = (const void *)at->ai_addr;
+	const struct sockaddr_in *in = (const void *)at->ai_addr;
+	bool is_number = root[0] == '[' || root[strspn(root, "0123456789.")] == ':';
+
+	if (at->ai_family == AF_INET6 ? !IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr)
+				      : ntohl(in->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
+		return false;
+	return !is_number && !strstr(root, "localhost");
+}
+
 /* Behind a translated address, the host has not the address that others connect to. */
 int rendezvous_listen(const char *root)
 {
 	struct addrinfo *found;
+	in_port_t port;
 	int fd = -1;
 
 	if (!root)
@@ -144,10 +161,11 @@ int rendezvous_listen(const char *root)
 	found = find_addresses(root, 0);
 	if (!found)
 		return -1;
+	port = ((const struct sockaddr_in *)(void *)found->ai_addr)->sin_port;
 	for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
-		fd = listen_at(at->ai_addr, at->ai_addrlen);
+		fd = is_reached_elsewhere(at, root) ? listen_anywhere(port) : listen_at(at->ai_addr, at->ai_addrlen);
 	if (fd < 0 && errno == EADDRNOTAVAIL)
-		fd = listen_anywhere(((const struct sockaddr_in *)(void *)found->ai_addr)->sin_port);
+		fd = listen_anywhere(port);
 	if (fd < 0)
 		snprintf(rte.problem, sizeof rte.problem,
 			 "PE %d cannot listen at %.200s (%s); set SHMEM_ROOT to an address of its host and a free port",
