@@ -16,7 +16,10 @@
 #include "rte/host/greeting.h"
 #include "rte/settings.h"
 
-enum { REFUSALS = 5 };
+enum {
+	REFUSALS = 5,
+	LONGER_MS = 10000 /* that a PE waits for the others after the root has given up */
+};
 
 static struct {
 	int fd;
@@ -269,23 +272,25 @@ static bool become_root(const struct rte_start *start, const struct rte_unique_i
 	return rendezvous_send_message(ends[0], JOIN, 0, join, sizeof *join);
 }
 
-/* Waits until all have come; the root watches the time. */
-static bool await_others(const struct rte_start *start, int64_t until)
+/* Waits until all have come; the root watches the time, and names those that are missing. */
+static bool await_others(const struct rte_start *start, const struct rte_unique_id *id)
 {
+	int64_t until = rte_clock_ms() + rendezvous_seconds() * 1000 + LONGER_MS;
 	struct rendezvous_message message = {0};
 	struct rendezvous_joined joined;
 	bool good;
 
-	good = rendezvous_receive(link_to_root.fd, &message, sizeof message, until + 10000);
+	good = rendezvous_receive(link_to_root.fd, &message, sizeof message, until);
 	if (good && message.kind == ABORT)
 		_exit(message.number);
 	good = good && message.kind == JOINED && message.bytes >= sizeof joined &&
-	       rendezvous_receive(link_to_root.fd, &joined, sizeof joined, until + 10000);
+	       rendezvous_receive(link_to_root.fd, &joined, sizeof joined, until);
 	link_to_root.tables = good ? malloc(message.bytes) : NULL;
 	good = link_to_root.tables &&
-	       rendezvous_receive(link_to_root.fd, link_to_root.tables, message.bytes - sizeof joined, until + 10000);
+	       rendezvous_receive(link_to_root.fd, link_to_root.tables, message.bytes - sizeof joined, until);
 	if (!good) {
-		snprintf(rte.problem, sizeof rte.problem, "PE 0 has ended while the job started (%s)", strerror(errno));
+		snprintf(rte.problem, sizeof rte.problem, "%s has ended while the job started (%s)",
+			 id ? place_of_root(start, id) : "PE 0", strerror(errno));
 		return false;
 	}
 	link_to_root.root_pe = joined.root;
@@ -327,8 +332,8 @@ static bool join(const struct rte_start *start, const struct rte_unique_id *id)
 			return false;
 	}
 	if (listener >= 0)
-		return become_root(start, id, key, &self, listener) && await_others(start, until);
-	return reach_root(start, id, key, &self, until) && await_others(start, until);
+		return become_root(start, id, key, &self, listener) && await_others(start, id);
+	return reach_root(start, id, key, &self, until) && await_others(start, id);
 }
 
 static enum rte_status start(void)
