@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -176,17 +177,33 @@ int rendezvous_listen(const char *root)
 
 /* --- Connect --- */
 
+/* Signals do not end the wait. False: it is over, and nothing has come; a broken socket is ready. */
+static bool await_event(int fd, short events, int64_t until)
+{
+	struct pollfd event = {.fd = fd, .events = events};
+
+	for (;;) {
+		int64_t left = until - rte_clock_ms();
+		int ready;
+
+		if (left <= 0)
+			return false;
+		ready = poll(&event, 1, left < INT_MAX ? (int)left : INT_MAX);
+		if (ready > 0 || (ready < 0 && errno != EINTR))
+			return true;
+	}
+}
+
 static int connect_to(const struct sockaddr *address, socklen_t size)
 {
 	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
-	struct pollfd writable = {.fd = fd, .events = POLLOUT};
 	socklen_t length = sizeof error;
 
 	if (fd < 0)
 		return -1;
 	if (connect(fd, address, size)) {
 		error = errno;
-		if (error == EINPROGRESS && poll(&writable, 1, CONNECT_MS) == 0)
+		if (error == EINPROGRESS && !await_event(fd, POLLOUT, rte_clock_ms() + CONNECT_MS))
 			error = ETIMEDOUT;
 		else if (error == EINPROGRESS)
 			getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
@@ -253,13 +270,10 @@ bool rendezvous_send_message(int fd, enum rendezvous_kind kind, int number, cons
 
 bool rendezvous_receive(int fd, void *data, size_t size, int64_t until)
 {
-	struct pollfd readable = {.fd = fd, .events = POLLIN};
-
 	for (char *at = data; size > 0;) {
-		int64_t left = until - rte_clock_ms();
-		ssize_t got = -1;
+		ssize_t got;
 
-		if (until && (left <= 0 || poll(&readable, 1, (int)left) == 0)) {
+		if (until && !await_event(fd, POLLIN, until)) {
 			errno = ETIMEDOUT;
 			return false;
 		}
