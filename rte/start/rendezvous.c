@@ -190,7 +190,7 @@ static enum attempt try_root(const struct rte_start *start, const struct rte_uni
 	int fd = rendezvous_connect(start->root, id, &to), error;
 
 	if (fd < 0)
-		return ATTEMPT_LATER;
+		return fd == RENDEZVOUS_NO_ADDRESS ? ATTEMPT_ENDED : ATTEMPT_LATER;
 	if (greeting_make(&greeting, key, &to) && rendezvous_send(fd, &greeting, sizeof greeting) &&
 	    rendezvous_send_message(fd, JOIN, 0, join, sizeof *join) &&
 	    rendezvous_receive(fd, &message, sizeof message, until) && message.kind == WELCOME &&
@@ -223,7 +223,7 @@ static bool reach_root(const struct rte_start *start, const struct rte_unique_id
 
 		if (attempt == ATTEMPT_JOINED)
 			return true;
-		if (error == EINVAL)
+		if (attempt == ATTEMPT_ENDED)
 			return false;
 		refusals += attempt == ATTEMPT_REFUSED;
 		if (refusals == REFUSALS) {

@@ -70,9 +70,11 @@ _Static_assert(sizeof(struct rte_unique_id) == RTE_UNIQUE_ID_BYTES, "its size is
 /* A listener at HOST:PORT, or at any free port if root is NULL. -1: rte.problem says why. */
 int rendezvous_listen(const char *root);
 
+enum { RENDEZVOUS_NO_ADDRESS = -2 };
+
 /*
- * Connects to HOST:PORT, or to an address of the id. -1: errno; EINVAL: it is no HOST:PORT, see
- * rte.problem; ENOENT: the name has no address yet.
+ * Connects to HOST:PORT, or to an address of the id. -1: errno; ENOENT: the name has no address
+ * yet. RENDEZVOUS_NO_ADDRESS: it is no HOST:PORT, see rte.problem.
  */
 int rendezvous_connect(const char *root, const struct rte_unique_id *id, struct sockaddr_storage *to);
 

@@ -221,7 +221,7 @@ static int connect_to(const struct sockaddr *address, socklen_t size)
 int rendezvous_connect(const char *root, const struct rte_unique_id *id, struct sockaddr_storage *to)
 {
 	struct addrinfo *found;
-	int fd = -1;
+	int fd = -1, error;
 
 	for (int i = 0; id && i < id->count && fd < 0; i++) {
 		socklen_t size = address_of_id(to, id, i);
@@ -231,16 +231,15 @@ int rendezvous_connect(const char *root, const struct rte_unique_id *id, struct 
 	if (id)
 		return fd;
 	found = find_addresses(root, 0);
+	if (!found)
+		return errno == EINVAL ? RENDEZVOUS_NO_ADDRESS : -1;
 	for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
 		memcpy(to, at->ai_addr, at->ai_addrlen);
 		fd = connect_to(at->ai_addr, at->ai_addrlen);
 	}
-	if (found) {
-		int error = errno;
-
-		freeaddrinfo(found);
-		errno = error;
-	}
+	error = errno;
+	freeaddrinfo(found);
+	errno = error;
 	return fd;
 }
 

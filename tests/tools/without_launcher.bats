@@ -115,6 +115,10 @@ only()
 	only 'PE 1: shmem_init: SHMEM_RANK=1 and no SHMEM_ROOT: give HOST:PORT, at which PE 0 is to listen'
 	SHMEM_RANK=0 SHMEM_SIZE=2 SHMEM_ROOT=here run -1 timeout 60 "$ENDS"
 	only 'PE 0: shmem_init: SHMEM_ROOT=here: give HOST:PORT, at which PE 0 is to listen'
+	SHMEM_RANK=1 SHMEM_SIZE=2 SHMEM_ROOT=here run -1 timeout 60 "$ENDS"
+	only 'PE 1: shmem_init: SHMEM_ROOT=here: give HOST:PORT, at which PE 0 is to listen'
+	SHMEM_START_SECONDS=1 SHMEM_RANK=1 SHMEM_SIZE=2 SHMEM_ROOT=[fe80::1]:$PORT run -1 timeout 60 "$ENDS"
+	only "PE 1: shmem_init: [fe80::1]:$PORT cannot be reached within 1 s (Invalid argument); start PE 0 there, or set SHMEM_START_SECONDS"
 }
 
 @test "PEs that never come" {
