@@ -260,6 +260,9 @@ static void take_join(struct member *member)
 	}
 	memcpy(join, member->body, sizeof *join);
 	join->host[sizeof join->host - 1] = '\0';
+	for (char *c = join->host; *c; c++)
+		if (*c <= ' ' || *c > '~')
+			*c = '?'; /* reports print the name */
 	free(member->body);
 	member->body = NULL;
 	if (join->version != RENDEZVOUS_VERSION || join->n_pes != root.n_pes || join->pe < 0 ||
@@ -414,8 +417,10 @@ static bool receive_some(struct member *member)
 	}
 	member->received += (size_t)got;
 	if (in_head && member->received == head) {
+		uint64_t most = member->pe < 0 ? sizeof member->join : MESSAGE_BYTES;
+
 		free(member->body);
-		member->body = member->head.bytes <= MESSAGE_BYTES ? malloc(member->head.bytes + 1) : NULL;
+		member->body = member->head.bytes <= most ? malloc(member->head.bytes + 1) : NULL;
 		if (!member->body) {
 			lose(member);
 			return false;
