@@ -194,10 +194,11 @@ static bool await_event(int fd, short events, int64_t until)
 	}
 }
 
-static int connect_to(const struct sockaddr *address, socklen_t size)
+/* `to` is the address in the end: the kernel takes 0.0.0.0 for this host's loopback address. */
+static int connect_to(const struct sockaddr *address, socklen_t size, struct sockaddr_storage *to)
 {
 	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
-	socklen_t length = sizeof error;
+	socklen_t length = sizeof error, size_of_to = sizeof *to;
 
 	if (fd < 0)
 		return -1;
@@ -208,6 +209,8 @@ static int connect_to(const struct sockaddr *address, socklen_t size)
 		else if (error == EINPROGRESS)
 			getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
 	}
+	if (!error && getpeername(fd, (struct sockaddr *)to, &size_of_to))
+		error = errno;
 	if (error) {
 		close(fd);
 		errno = error;
@@ -226,17 +229,15 @@ int rendezvous_connect(const char *root, const struct rte_unique_id *id, struct 
 	for (int i = 0; id && i < id->count && fd < 0; i++) {
 		socklen_t size = address_of_id(to, id, i);
 
-		fd = connect_to((struct sockaddr *)to, size);
+		fd = connect_to((struct sockaddr *)to, size, to);
 	}
 	if (id)
 		return fd;
 	found = find_addresses(root, 0);
 	if (!found)
 		return errno == EINVAL ? RENDEZVOUS_NO_ADDRESS : -1;
-	for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
-		memcpy(to, at->ai_addr, at->ai_addrlen);
-		fd = connect_to(at->ai_addr, at->ai_addrlen);
-	}
+	for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+		fd = connect_to(at->ai_addr, at->ai_addrlen, to);
 	error = errno;
 	freeaddrinfo(found);
 	errno = error;

@@ -66,6 +66,10 @@ only()
 	done
 }
 
+@test "a root at all addresses" {
+	ROOT=0.0.0.0:$PORT by_hand 2 "$ENDS"
+}
+
 @test "sixty-four PEs" {
 	by_hand 64 "$ENDS"
 }
