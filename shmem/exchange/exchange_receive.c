@@ -57,6 +57,8 @@ API int shmemx_exchange_wait_within(shmemx_exchange_t exchange, int edge, double
 		must_receive(exchange_edge(exchange, edge, __func__), edge, __func__);
 	hang_note_bounded(__func__);
 	COMMS_WAIT(COMMS_ANYWHERE, count_missing(exchange, edge, 1, NULL) == 0 || wait_is_past(end));
+	if (comms.network && count_missing(exchange, edge, 1, NULL) > 0)
+		comms_spin(); /* with 0 seconds, the wait has made no progress */
 	return count_missing(exchange, edge, exchange->n_edges, missing);
 }
 
