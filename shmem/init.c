@@ -164,9 +164,12 @@ static void check_attr(const shmemx_init_attr_t *attr, const char *routine)
 	if (attr->rank < 0 || attr->rank >= attr->size)
 		rte_die(routine, "rank=%d and size=%d: give the number of PEs, and the number of this PE below that",
 			attr->rank, attr->size);
-	if (attr->threads < SHMEM_THREAD_SINGLE || attr->threads > SHMEM_THREAD_MULTIPLE)
-		rte_die(routine, "threads=%d: give SHMEM_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
-			attr->threads);
+}
+
+static void check_threads(int threads, const char *routine)
+{
+	if (threads < SHMEM_THREAD_SINGLE || threads > SHMEM_THREAD_MULTIPLE)
+		rte_die(routine, "threads=%d: give SHMEM_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE", threads);
 }
 
 /* PE 0 makes the id, and the caller's all_gather hands it round. */
@@ -199,6 +202,7 @@ API int shmemx_init_attr(const shmemx_init_attr_t *attr)
 	shmemx_unique_id_t id;
 	bool has_id = attr->id || attr->all_gather;
 
+	check_threads(attr->threads, __func__);
 	if (has_id && atomic_load_explicit(&library.inits, memory_order_seq_cst) == 0) {
 		check_attr(attr, __func__);
 		if (attr->id)

@@ -296,6 +296,8 @@ END
 	only 'PE 0: shmemx_init_attr: rank=2 and size=2: give the number of PEs, and the number of this PE below that'
 	run -1 ./wrong 1 7 id
 	only 'PE 0: shmemx_init_attr: threads=7: give SHMEM_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE'
+	run -1 ./wrong 0 7 environment
+	only 'PE 0: shmemx_init_attr: threads=7: give SHMEM_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE'
 	run -1 ./wrong 1 0 id
 	only 'PE 0: shmemx_init_attr: the bytes of id are no unique id; hand round all bytes that shmemx_get_unique_id made'
 	run -1 ./wrong 1 0 damaged
