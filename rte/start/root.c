@@ -57,6 +57,7 @@ static struct {
 	int64_t began;
 	struct rlimit descriptors; /* before the start */
 	bool raised;
+	bool ends; /* this ends the job */
 } root;
 
 static _Noreturn void end_job(int status);
@@ -93,10 +94,17 @@ static void post(struct member *member, enum rendezvous_kind kind, int number, c
 {
 	struct rendezvous_message head = {kind, number, bytes};
 	size_t before = member->out_bytes;
-	char *out = member->gone ? NULL : realloc(member->out, before + sizeof head + bytes);
+	char *out;
 
-	if (!out)
+	if (member->gone)
 		return;
+	out = realloc(member->out, before + sizeof head + bytes);
+	if (!out && root.ends)
+		return;
+	if (!out) {
+		rte_report(NULL, "no memory for a message to PE %d", member->pe);
+		end_job(1);
+	}
 	memcpy(out + before, &head, sizeof head);
 	if (bytes)
 		memcpy(out + before + sizeof head, data, bytes);
@@ -132,6 +140,7 @@ static void flush_all(void)
 /* This process must not end before the others have been told, so this PE is not told. */
 static _Noreturn void end_job(int status)
 {
+	root.ends = true;
 	for (int pe = 0; pe < root.n_pes; pe++)
 		if (root.members[pe] && pe != rte.pe)
 			post(root.members[pe], ABORT, status, NULL, 0);
