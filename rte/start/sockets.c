@@ -24,10 +24,11 @@ enum { CONNECT_MS = 2000 };
 
 long rendezvous_seconds(void)
 {
-	long seconds = 120;
+	long seconds;
 
-	setting_number(SETTING_START_SECONDS, &seconds);
-	return seconds;
+	if (setting_is_possible(SETTING_START_SECONDS) && setting_number(SETTING_START_SECONDS, &seconds))
+		return seconds;
+	return 120;
 }
 
 /* --- Addresses --- */
