@@ -56,7 +56,7 @@ static inline bool first_data_is_here(int connection)
 static inline int first_data_accept(int listener, struct sockaddr *address, socklen_t *length,
 				    bool (*is_welcome)(int connection))
 {
-	int connection = is_welcome ? accept4(listener, address, length, 0) : -1;
+	int connection = is_welcome ? accept4(listener, address, length, SOCK_CLOEXEC) : -1;
 
 	if (connection >= 0 && first_data_is_here(connection) && is_welcome(connection))
 		return connection;

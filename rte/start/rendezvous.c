@@ -336,13 +336,27 @@ static bool join(const struct rte_start *start, const struct rte_unique_id *id)
 	return reach_root(start, id, key, &self, until) && await_others(start, id);
 }
 
+/* A child of fork must not keep the connections of a PE that ends. */
+static void close_in_child(void)
+{
+	if (link_to_root.fd >= 0)
+		close(link_to_root.fd);
+	link_to_root.fd = -1;
+	if (link_to_root.is_root)
+		rendezvous_root_close();
+	link_to_root.is_root = false;
+}
+
 static enum rte_status start(void)
 {
+	static bool has_handler;
 	struct rte_start job = rte_find_start();
 	const struct rte_unique_id *id = rte_unique_id_in_use(&job.pe, &job.n_pes);
 
 	link_to_root.fences = 0;
 	link_to_root.has_infos = link_to_root.left = link_to_root.is_root = false;
+	if (!has_handler)
+		has_handler = pthread_atfork(NULL, NULL, close_in_child) == 0;
 	if (!join(&job, id))
 		return RTE_BAD_START;
 	rte.pe = job.pe;
@@ -362,8 +376,10 @@ static void finalize(void)
 	pthread_join(link_to_root.thread, NULL);
 	close(link_to_root.fd);
 	link_to_root.fd = -1;
-	if (link_to_root.is_root)
+	if (link_to_root.is_root) {
+		link_to_root.is_root = false;
 		rendezvous_root_stop();
+	}
 	free(link_to_root.infos);
 	free(link_to_root.tables);
 	link_to_root.infos = link_to_root.tables = NULL;

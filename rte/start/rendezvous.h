@@ -103,5 +103,7 @@ int rendezvous_listener_of(const struct rte_unique_id *id);
 bool rendezvous_root_start(int listener, int own, int n_pes, const uint64_t key[2]);
 /* Waits until all PEs have left. */
 void rendezvous_root_stop(void);
+/* In a child of fork: closes what the root has open. */
+void rendezvous_root_close(void);
 
 #endif

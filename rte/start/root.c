@@ -224,7 +224,6 @@ static struct member *add_stranger(int fd)
 		close(fd);
 		return NULL;
 	}
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	member->fd = fd;
 	member->pe = -1;
@@ -531,12 +530,27 @@ static void free_member(struct member *member)
 	free(member);
 }
 
+void rendezvous_root_close(void)
+{
+	for (int pe = 0; root.members && pe < root.n_pes; pe++)
+		if (root.members[pe])
+			close(root.members[pe]->fd);
+	for (const struct member *member = root.strangers; member; member = member->next)
+		close(member->fd);
+	if (root.listener >= 0)
+		close(root.listener);
+	close(root.epoll);
+}
+
 void rendezvous_root_stop(void)
 {
+	struct member **members = root.members;
+
 	pthread_join(root.thread, NULL);
+	root.members = NULL; /* for a child that another thread forks meanwhile */
 	for (int pe = 0; pe < root.n_pes; pe++)
-		free_member(root.members[pe]);
-	free(root.members);
+		free_member(members[pe]);
+	free(members);
 	greetings_seen_free(&root.greetings);
 	while (root.strangers)
 		drop_stranger(root.strangers);

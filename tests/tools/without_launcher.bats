@@ -155,6 +155,12 @@ only()
 	run timeout 60 "$START" 3 "$ENDS" 2 killed
 	[[ $output == *'torushmem: PE 0: PE 2 (pid '*') has ended before shmem_finalize; this ends the job'* ]]
 	[ "$(grep -c torushmem <<<"$output")" -eq 1 ]
+	for pe in 0 2; do # with a child that goes on
+		run timeout 30 "$START" 3 "$ENDS" "$pe" forked
+		kill "$(cat child)"
+		[[ $output == *"PE $pe ("*') has ended before shmem_finalize; this ends the job'* ]]
+		[ "$(grep -c torushmem <<<"$output")" -eq 1 ]
+	done
 	run -5 timeout 60 "$START" 3 "$ENDS" 0 _exit
 	only "PE 1: PE 0 (host $(uname -n)) has ended before shmem_finalize; this ends the job"
 	for pe in 0 2; do

@@ -5,9 +5,27 @@
  */
 #include <shmem.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A child that lives longer than this PE; the file `child` has its process number. */
+static void leave_child(void)
+{
+	pid_t child = fork();
+	FILE *file;
+
+	if (child == 0) {
+		for (int fd = 0; fd < 3; fd++)
+			close(fd);
+		sleep(60);
+		_exit(0);
+	}
+	file = fopen("child", "w");
+	if (!file || fprintf(file, "%d\n", (int)child) < 0 || fclose(file))
+		exit(20);
+}
 
 int main(int count, char **argument)
 {
@@ -18,7 +36,9 @@ int main(int count, char **argument)
 		_exit(3);
 	shmem_init();
 	if (shmem_my_pe() == who) {
-		if (!strcmp(how, "killed"))
+		if (!strcmp(how, "forked"))
+			leave_child();
+		if (!strcmp(how, "killed") || !strcmp(how, "forked"))
 			raise(SIGKILL);
 		if (!strcmp(how, "exit"))
 			exit(7);
