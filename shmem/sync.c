@@ -315,8 +315,8 @@ FOR_OLD_TYPES(MANY)
 		hang_note_bounded(__func__);                                                                       \
 		COMMS_WAIT(COMMS_ANYWHERE,                                                                         \
 			   NAME##_all(ivars, nelems, status, cmp, &cmp_value, 0) || wait_is_past(end));            \
-		if (!NAME##_all(ivars, nelems, status, cmp, &cmp_value, 0))                                   \
-			make_progress(); /* with 0 seconds, the wait has made none */                    \
+		if (!NAME##_all(ivars, nelems, status, cmp, &cmp_value, 0))                                        \
+			make_progress(); /* with 0 seconds, the wait has made none */                              \
 		return NAME##_lacking(ivars, nelems, status, cmp, cmp_value, missing);                             \
 	}
 FOR_AMO_TYPES(BOUNDED)

@@ -178,7 +178,7 @@ int rendezvous_listen(const char *root)
 
 /* --- Connect --- */
 
-/* Signals do not end the wait. False: it is over, and nothing has come; a broken socket is ready. */
+/* Signals do not end the wait. False: nothing has come until then. A broken socket is ready. */
 static bool await_event(int fd, short events, int64_t until)
 {
 	struct pollfd event = {.fd = fd, .events = events};
