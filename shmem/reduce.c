@@ -362,9 +362,8 @@ static double seconds_without_lines(const struct reduction *r)
 	const struct torus_shape *shape = &topology->sites.shape;
 	struct torus_costs by_routes = torus_topology_route_costs(topology);
 	size_t bytes = r->count * r->size;
-	double least = bytes <= ROW_BYTES
-			       ? torus_doubling_seconds(topology->sites.nodes, bytes, PIECE_BYTES, &by_routes)
-			       : torus_parts_seconds(shape, bytes, &by_routes);
+	double least = bytes <= ROW_BYTES ? torus_doubling_seconds(shape, bytes, PIECE_BYTES, &by_routes)
+					  : torus_parts_seconds(shape, bytes, &by_routes);
 	double rings = r->by_rings ? torus_ring_allreduce_seconds(shape, torus_allreduce_rounds(shape, bytes), bytes,
 								  &topology->costs)
 				   : least;

@@ -202,17 +202,23 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds,
 	return 2 * torus_diameter(shape) * costs->forward + (carried > busy ? carried : busy);
 }
 
-/* A number of nodes that is no power of two takes a round more before, and one after. */
-double torus_doubling_seconds(int nodes, size_t bytes, size_t most, const struct torus_costs *costs)
+/*
+ * A number of nodes that is no power of two takes a round more before, and one after. Partners are
+ * 1, 2, 4, ... nodes away, and those that are several hops apart share links with others.
+ */
+double torus_doubling_seconds(const struct torus_shape *shape, size_t bytes, size_t most,
+			      const struct torus_costs *costs)
 {
-	double pieces = (double)((bytes + most - 1) / most);
+	double pieces = (double)((bytes + most - 1) / most), hops = 0;
 	int rounds = 0;
 
-	while (1 << (rounds + 1) <= nodes)
-		rounds++;
-	if (1 << rounds != nodes)
+	for (; 1 << (rounds + 1) <= shape->places; rounds++)
+		hops += torus_hops(shape, 0, 1 << rounds);
+	if (1 << rounds != shape->places) {
 		rounds += 2;
-	return rounds * (pieces * costs->forward + (double)bytes / costs->rate);
+		hops += 2;
+	}
+	return rounds * pieces * costs->forward + hops * (double)bytes / costs->rate;
 }
 
 /* A round sends a piece to both neighbours. */

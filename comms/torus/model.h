@@ -113,7 +113,8 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds,
  * recursive doubling over any routes; and along one axis after the other
  * (comms/collectives/torus_lines_allreduce.h).
  */
-double torus_doubling_seconds(int nodes, size_t bytes, size_t most, const struct torus_costs *costs);
+double torus_doubling_seconds(const struct torus_shape *shape, size_t bytes, size_t most,
+			      const struct torus_costs *costs);
 double torus_lines_allreduce_seconds(const struct torus_shape *shape, size_t bytes, size_t most,
 				     const struct torus_costs *costs);
 

@@ -385,12 +385,31 @@ static void check_little_sums(void)
 		for (int pieces = 1; pieces <= 3; pieces++) {
 			size_t bytes = (size_t)pieces * 64;
 			double lines = torus_lines_allreduce_seconds(&shape, bytes, 64, &rounds),
-			       doubling = torus_doubling_seconds(shape.places, bytes, 64, &rounds);
+			       doubling = torus_doubling_seconds(&shape, bytes, 64, &rounds);
 
 			EXPECT(lines == known[i].lines * pieces && doubling == known[i].doubling * pieces,
 			       "%s, %d pieces: %g rounds along lines, %g of doubling", known[i].shape, pieces, lines,
 			       doubling);
 		}
+	}
+}
+
+/* Partners that are several hops apart share links: so many messages go over one. */
+static void check_shared_links(void)
+{
+	static const struct {
+		const char *shape;
+		double messages;
+	} known[] = {{"2", 1}, {"4", 3}, {"2x2", 2}, {"4x4", 6}, {"8", 7}, {"3", 3}};
+	const struct torus_costs bytes = {.forward = 0, .rate = 64};
+	char problem[TORUS_PROBLEM];
+	struct torus_shape shape;
+	double messages;
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		torus_shape_read(&shape, known[i].shape, problem);
+		messages = torus_doubling_seconds(&shape, 64, 64, &bytes);
+		EXPECT(messages == known[i].messages, "%s: %g messages", known[i].shape, messages);
 	}
 }
 
@@ -409,6 +428,7 @@ int main(void)
 	check_alltoall();
 	check_gather();
 	check_little_sums();
+	check_shared_links();
 	for (int i = 0; i < 300; i++) {
 		tori_shape(&shape, 300);
 		check_direct(&shape);
