@@ -87,7 +87,7 @@ static double median(double *times, int count)
 	return times[count / 2];
 }
 
-/* The ways take turns, so that all meet the same company on the machine. */
+/* The ways take turns, so that other load on the machine meets all of them. */
 static void sample_ways(struct overlap *o, double *medians)
 {
 	static double times[WAYS][MOST_SAMPLES];

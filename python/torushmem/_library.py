@@ -34,12 +34,20 @@ def _candidates():
 
 
 def _load():
-    problem = None
-    for path in _candidates():
-        try:
-            return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
-        except OSError as error:
-            problem = error
+    """The global data of the interpreter is not for other PEs, and its threads, such as torch's, may run already: the
+    library must not move it to shared memory when it is loaded."""
+    problem, setting = None, 'SHMEM_SHARE_GLOBALS'
+    asked = setting in os.environ
+    os.environ.setdefault(setting, 'no')
+    try:
+        for path in _candidates():
+            try:
+                return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+            except OSError as error:
+                problem = error
+    finally:
+        if not asked:
+            del os.environ[setting]
     raise ImportError('torushmem: the C library cannot be loaded (%s); install libtorushmem0, or let '
                       'TORUSHMEM_LIBRARY name the file %s' % (problem, SONAME))
 

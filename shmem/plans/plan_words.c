@@ -2,7 +2,7 @@
 /*
  * Plans that start when a word changes. The executor polls the words: when a start word has another
  * value than at the last run, it begins a run, and when that is over, it stores this value in the
- * done word. Whoever writes and reads the words makes no call.
+ * done word. The thread that writes and reads the words makes no call.
  *
  * The lock protects which plans have words. The executor holds it while it acts on them, so a plan
  * that has lost its words is not touched any more. Only the executor starts and ends runs of a plan

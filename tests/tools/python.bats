@@ -89,6 +89,21 @@ python()
 	[ "$output" = interrupted ]
 }
 
+@test "the interpreter's global data stays where it is, since threads may use it" {
+	cat >moved.py <<-'END'
+		import os
+		import torushmem as sh
+		sh.init()
+		with open('/proc/self/maps') as maps:
+		    assert not [line for line in maps if 'global' in line and 'memfd' in line]
+		assert 'SHMEM_SHARE_GLOBALS' not in os.environ
+		sh.barrier_all()
+	END
+	python 2 moved.py
+	SHMEM_INFO=1 run python 2 moved.py
+	[[ "$output" == *'Global data: '*'private'* ]]
+}
+
 @test "importing it takes no torch, and says where the library is not" {
 	"$PYTHON" -c 'import sys, torushmem; sys.exit("torch" in sys.modules)'
 	run env TORUSHMEM_LIBRARY=/nowhere "$PYTHON" -c 'import torushmem'
