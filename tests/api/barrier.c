@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 tofu-few=3 */
+/* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 tofu-few=3 cables-ring=5 ofi=3 */
 /*
  * Nobody leaves before all have come, thousands of times and with one PE after the other late; and
  * what each kind completes.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7,8 ucx-tcp=1,2,3,7 ucx-shm=2 mixed=4,8 */
+/* run: local=2,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4 */
 /*
  * Contexts as queues of their own: threads with one each, order and completion of each by itself,
  * arrival of what nobody completes, contexts without end, contexts that nobody destroys, too few

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
+/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 ofi=3 */
 /*
  * Collect and fcollect: every type, on teams of all shapes, equal and unequal counts and nothing at
  * all, back to back.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,8 ucx-tcp=3 ucx-shm=2 mixed=4,7 mixed3=7,8 time=120 */
+/* run: local=1,2,3,8 ucx-tcp=3 ucx-shm=2 mixed=4,7 mixed3=7,8 cables-ring=7 ofi=3 time=120 */
 /*
  * Every collective, on teams and active sets that lie across nodes in many patterns, at sizes
  * around those where algorithms may change, with every root, in place and not, odd addresses.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,8 ucx-tcp=3 ucx-shm=2 mixed=4,7 mixed3=7,8 split=3 time=120 */
+/* run: local=1,2,3,4,8 ucx-tcp=3 ucx-shm=2 mixed=4,7 mixed3=7,8 split=3 ofi=3 time=120 */
 /*
  * Two thousand collectives drawn at random, on random teams and active sets that overlap in every
  * pattern, with nothing between them: who is late, and who is early. One PE is stopped again and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7 ucx-tcp=1,2,4 ucx-shm=2,3 mixed=4,6 tofu-few=2 */
+/* run: local=1,2,3,7 ucx-tcp=2,4 ucx-shm=2,3 mixed=4,6 tofu-few=2 */
 /*
  * Neighbour exchange: in both directions round a ring, in one direction, with messages of any size,
  * with PEs that dawdle, with sides that run ahead. Every message says whose it is and which; none

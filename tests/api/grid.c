@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,6 ucx-tcp=2,4 ucx-shm=3 mixed=4,8 env=SHMEM_TORUS=4x4x2 */
+/* run: local=1,2,6 ucx-tcp=2,4 ucx-shm=3 mixed=4,8 ofi=3 env=SHMEM_TORUS=4x4x2 */
 /*
  * Grids: every PE has one place, neighbours agree on being neighbours, wrapping or not, in any
  * number of dimensions; placed grids cost no more than those in rank order; a grid is a team like

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4 split=3 */
+/* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4 split=3 ofi=3 */
 /*
  * Locks: one holder at a time, who sees what the one before did; first come, first served; many at
  * once; tried for; held while waiting for another.

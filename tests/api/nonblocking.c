@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 mixed3=7 split=3 tofu-few=3 */
+/* run: local=1,2,3,4,7,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 mixed3=7 split=3 tofu-few=3 ofi=3 */
 /*
  * Nonblocking collectives: all types and operations against a plain reference, many under way at
  * once and waited for in another order, long ones, with PEs that come late, again with plans that

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,4 ucx-tcp=2,3 ucx-shm=2,3 mixed=4 split=3 tofu-few=2 */
+/* run: local=1,2,4 ucx-tcp=2,3 ucx-shm=2,3 mixed=4 split=3 tofu-few=2 ofi=3 */
 /*
  * What fence and quiet promise, as small dialogues many times over: whoever sees the later of two
  * updates must see the earlier one too.

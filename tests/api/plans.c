@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,5 ucx-tcp=3 ucx-shm=2 mixed=6 split=3 tofu-few=2 time=120 */
+/* run: local=1,2,5 ucx-tcp=3 ucx-shm=2 mixed=6 split=3 tofu-few=2 ofi=3 time=120 */
 /*
  * Persistent plans: every kind, from no byte up, all roots, by both executors, in place and not, on
  * teams, with PEs that come late; several of them under way at once, waited for in an order of each

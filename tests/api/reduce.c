@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 split=3 tofu-few=3 */
+/* run: local=1,2,3,4,7 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 split=3 tofu-few=3 ofi=3 */
 /*
  * Reductions: every operation on every type it is for, in place and not, from no element to a
  * hundred thousand.

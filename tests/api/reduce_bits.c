@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=3,8 mixed=8 tofu-few=3 paths=local,mixed,tofu-few time=120 */
+/* run: local=3,8 mixed=8 tofu-few=3 ofi=3 paths=local,mixed,tofu-few time=120 */
 /*
  * The order of combining is fixed: by each algorithm of SHMEM_REDUCE_ALGORITHM, all PEs get the
  * same bits of sums and products that are rounded, and equal calls give equal bits, whichever PE is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 split=3 tofu-few=3 */
+/* run: local=1,2,3,4,7,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 split=3 tofu-few=3 ofi=3 */
 /*
  * Reduce-scatter against a plain reference: types of all sizes and operations, from no element to
  * more than any buffer of the library, in place and not, on the world and on a part of it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
+/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 ofi=3 */
 /*
  * Inclusive and exclusive scans: every type, on teams of all shapes in the team's order, in place
  * and not, of nothing and of much.

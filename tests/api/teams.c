@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
+/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 ofi=3 */
 /*
  * Teams: who is in them under which number, splits that cannot be, teams in two dimensions,
  * thousands one after the other.

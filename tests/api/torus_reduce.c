@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
+/* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 cables-ring=6 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
 /*
  * Reductions up and down the trees of a torus, and by its rings: shapes of as many nodes as there
  * are, both kinds of trees, elements of one to sixteen bytes, counts from one up, in place and not,

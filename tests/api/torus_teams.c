@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: ucx-tcp=8,12 mixed=12 mixed3=12 paths=ucx-tcp,mixed,mixed3,hosts time=120 */
+/* run: ucx-tcp=8,12 mixed=12 mixed3=12 cables-ring=8 paths=ucx-tcp,mixed,mixed3,hosts time=120 */
 /*
  * Every collective on teams that are parts of a torus: planes, lines, boxes, every second and third
  * node, and nodes at random places, with one, two or three PEs each, on rings and meshes; one team

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
+/* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 cables-ring=6 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
 /*
  * Blocks that differ in size, and reduce-scatter, along the links of a torus: shapes of as many
  * nodes as there are, one call after the other without a pause, mixed with other collectives over

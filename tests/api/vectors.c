@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 mixed3=7 split=3 tofu-few=3 */
+/* run: local=1,2,3,4,7,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 mixed3=7 split=3 tofu-few=3 ofi=3 */
 /*
  * Gather, scatter, allgatherv and alltoallv: all types, few and many elements, in place and not,
  * blocking, nonblocking and as plans, one after the other without a pause, on the world and on a

@@ -58,11 +58,11 @@ split          split=       split        1  3   plain,standard,full  tests=tagge
 	the heap is shared, global data is not
 cables         pes=3        ucx-tcp      1  3   full  tests=transfers SHMEM_PATHS=cables
 	the network of cables without forwarding, all PEs on one host
-cables-ring    mixed=4      ucx-tcp      1  3   plain,full  bears=4 without=fortran_types SHMEM_PATHS=cables SHMEM_NODE_PES=1 SHMEM_TORUS=@ring
+cables-ring    cables-ring=4 ucx-tcp     1  3   plain,full  bears=4 without=fortran_types SHMEM_PATHS=cables SHMEM_NODE_PES=1 SHMEM_TORUS=@ring
 	the same as if each PE were a host of a ring: others relay
 cables-relay   pes=4        ucx-tcp      1  3   asan,tsan  tests=transfers bears=4 SHMEM_PATHS=cables SHMEM_NODE_PES=1 SHMEM_TORUS=@ring
 	cables-ring for the tests that move data, with tools
-ofi            pes=3        ucx-tcp      2  3   plain,standard,full  needs=ofi SHMEM_PATHS=ofi FI_PROVIDER=tcp;ofi_rxm
+ofi            ofi=2        ucx-tcp      2  3   plain,standard,full  needs=ofi SHMEM_PATHS=ofi FI_PROVIDER=tcp;ofi_rxm
 	libfabric over TCP
 tofu-few       tofu-few=    tofu-few     1  3   plain,asan,ubsan,tsan,qemu,standard,full  needs=tofu tests=tagged SHMEM_PATHS=tofu SOFTOFU_SHAPE=@nodes
 	software Tofu, for the tests that ask for it
