@@ -56,6 +56,7 @@ API_TESTS = \
 	tests/api/inline_wait \
 	tests/api/large \
 	tests/api/loading \
+	tests/api/litmus \
 	tests/api/locks \
 	tests/api/many \
 	tests/api/nbi \
@@ -228,6 +229,8 @@ EXTRA_DIST += \
 	tests/blocks \
 	tests/builds \
 	tests/checked \
+	tests/litmus \
+	tests/api/litmus.def \
 	tests/cluster/agent \
 	tests/cluster/cluster \
 	tests/cluster/cluster.bats \
@@ -306,6 +309,7 @@ EXTRA_DIST += \
 	tests/tools/deadlock.c tests/tools/right-programs \
 	tests/tools/deadlocks.bats \
 	tests/tools/libfabric.bats \
+	tests/tools/litmus.bats \
 	tests/tools/manuals.bats \
 	tests/tools/distros.bats \
 	tests/tools/rdma.bats \
@@ -372,6 +376,13 @@ check-collectives: check-programs
 	@$(RUN_TESTS) --kinds api --only reduce_scatter,vectors,nonblocking,numbers,reduce_bits,plan_words,plans \
 		--pes 1,2,3,4,5,6,7,8 --paths local,check,ucx-tcp,ucx-shm,mixed,mixed3,split,ofi,tofu-few,cables-ring \
 		$(CHECK_FLAGS)
+
+# The litmus programs of docs/memory-model.md, a million runs of each on every path; takes hours:
+# make check-litmus LITMUS=100000 LITMUS_PATHS=local,tofu
+LITMUS = 1000000
+LITMUS_PATHS = local,ucx-tcp,ucx-rma,ucx-shm,mixed,split,check,check-tcp,ofi,cables-ring,tofu,tofu-mixed,tofu-errors,tofu-odd
+check-litmus: all
+	@$(top_srcdir)/tests/litmus --build . --runs $(LITMUS) --paths $(LITMUS_PATHS)
 
 # What could go wrong once in a while, many times over: make check-soak SOAK=1000
 SOAK = 200
@@ -455,4 +466,4 @@ check-builds:
 distclean-local:
 	rm -rf checked builds
 
-.PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-litmus check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
