@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! run: local=2,4 ucx-tcp=3 mixed=4 env=SHMEM_STATS=yes not=tsan
+! run: local=2,4 ucx-tcp=3 mixed=4 env=SHMEM_STATS=yes
 ! The extensions: a ring of PEs as a grid, exchanges of faces that are sections, plans, RDMA with events, counters.
 program fortran_extensions
   use shmemx
