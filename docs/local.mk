@@ -140,7 +140,7 @@ EXTRA_DIST += docs/guide/index.md docs/guide/01-one-sided.md docs/guide/02-first
 	docs/guide/13-porting.md docs/guide/14-mpi-openmp.md docs/guide/15-administrators.md docs/guide/16-fortran.md docs/guide/17-cpp.md docs/guide/18-without-a-switch.md docs/guide/19-gpus.md docs/guide/20-in-your-own-process.md docs/guide/21-python.md docs/guide/examples.md docs/guide/conf.py docs/guide/draw.py \
 	docs/guide/style/guide.css docs/guide/barrier.svg docs/guide/credits.svg docs/guide/fence.svg docs/guide/signal.svg \
 	docs/guide/ticket.svg docs/guide/torus.svg docs/measuring.md docs/rdma.md docs/security.md \
-	docs/memory-model.md docs/testing.md
+	docs/memory-model.md docs/promises.md docs/testing.md
 
 guide:
 	@command -v sphinx-build >/dev/null || \
