@@ -33,10 +33,43 @@ typedef struct {
 	int (*all_gather)(const void *mine, void *all, size_t bytes, void *arg);
 	void *arg;
 	int threads; /* SHMEM_THREAD_SINGLE to SHMEM_THREAD_MULTIPLE */
-	long reserved[8];
+	int errors;  /* SHMEMX_ERRORS_...; the same on all PEs */
+	/*
+	 * With SHMEMX_ERRORS_RETURN: a PE that does not answer for so many seconds breaks the job;
+	 * 0: as SHMEM_SILENCE_SECONDS says
+	 */
+	double silence;
+	long reserved[7];
 } shmemx_init_attr_t;
 int shmemx_get_unique_id(shmemx_unique_id_t *id);
 int shmemx_init_attr(const shmemx_init_attr_t *attr);
+
+/* What an error does, see shmemx_error(3). */
+enum {
+	SHMEMX_ERRORS_DEFAULT, /* as SHMEM_ERRORS says */
+	SHMEMX_ERRORS_END,     /* it ends all processes of the job */
+	SHMEMX_ERRORS_RETURN   /* it breaks the job, and calls return */
+};
+
+/* The first error of the job, which broke it. */
+enum {
+	SHMEMX_ERROR_NONE,   /* the job is whole */
+	SHMEMX_ERROR_LOST,   /* a PE or its host is gone */
+	SHMEMX_ERROR_SILENT, /* a PE has not answered for longer than the caller allows */
+	SHMEMX_ERROR_MISUSE, /* a check of the library found a mistake of the program */
+	SHMEMX_ERROR_OTHER
+};
+typedef struct {
+	int kind;	     /* SHMEMX_ERROR_... */
+	int pe;		     /* the PE at fault; -1: unknown */
+	const char *routine; /* the routine that this PE was in when it found the error; NULL: none */
+	const char *message; /* the line that would have ended the job; "" if it is whole */
+} shmemx_error_t;
+/*
+ * Returns the kind, and stores the whole error unless `error` is NULL. The strings are valid until
+ * the next start.
+ */
+int shmemx_error(shmemx_error_t *error);
 
 /*
  * The torus, see shmemx_grid(3): the axes of this job's part of the machine, coordinates of PEs in

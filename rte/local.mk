@@ -17,6 +17,6 @@ libtorushmem_la_SOURCES += rte/clock.h rte/crash/backtrace.c rte/crash/backtrace
 	rte/crash/frames.h rte/crash/source_lines.c rte/host/greeting.c rte/host/greeting.h rte/host/node.c \
 	rte/pmix/pmix.c rte/pmix/pmix_client.h \
 	rte/pmix/pmix_exchange.c rte/pmix/pmix_nodes.c rte/pmix/pmix_notify.c rte/pmix/pmix_state.c \
-	rte/rte.h rte/start/abort.c rte/start/environment.c rte/start/provider.h rte/start/rendezvous.c \
+	rte/rte.h rte/start/abort.c rte/start/environment.c rte/start/errors.c rte/start/provider.h rte/start/rendezvous.c \
 	rte/start/rendezvous.h rte/start/root.c rte/start/sockets.c rte/start/start.c rte/start/state.c rte/start/unique_id.c \
-	rte/text/routine_names.h rte/text/messages.c rte/threads.c
+	rte/text/errors.h rte/text/routine_names.h rte/text/messages.c rte/threads.c

@@ -3,6 +3,7 @@
 #define RTE_RTE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,6 +62,10 @@ struct rte {
 	/* Called by the signal handler, in the interrupted thread; NULL: nothing. */
 	void (*explain)(struct rte_fault *fault);
 	void (*last_words)(void); /* called before the process ends abnormally; NULL: nothing */
+	/* Errors break the job and calls return: see rte_break. */
+	bool returns_errors;
+	int64_t silence_ms;	   /* after which a PE that does not answer breaks it; 0: no limit */
+	void (*when_broken)(void); /* called once, by any thread, after the job is broken; NULL: nothing */
 };
 
 extern struct rte rte;
@@ -184,6 +189,42 @@ _Noreturn void rte_die(const char *routine, const char *format, ...) __attribute
  * reports it, on any loaded machine.
  */
 _Noreturn void rte_die_together(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Errors as values, if the program asks for them: the first error breaks the job for good. This
+ * PE keeps it and tells the others, all waits end, and calls do nothing and return. Where the
+ * program has not asked, all the functions below end the job like rte_die.
+ */
+enum rte_errors { RTE_ERRORS_DEFAULT, RTE_ERRORS_END, RTE_ERRORS_RETURN };
+enum rte_error_kind { RTE_ERROR_NONE, RTE_ERROR_LOST, RTE_ERROR_SILENT, RTE_ERROR_MISUSE, RTE_ERROR_OTHER };
+#define RTE_LINE 1024
+struct rte_error {
+	int32_t kind;
+	int32_t pe; /* at fault; -1: unknown */
+	char routine[128];
+	char message[RTE_LINE];
+};
+
+/* Before rte_init; silence 0 and RTE_ERRORS_DEFAULT: as the environment says. */
+void rte_errors_start(enum rte_errors wanted, double silence);
+
+/* A running job has an error: this PE has found out about that one (-1: nobody knows which). */
+void rte_break(enum rte_error_kind kind, int pe, const char *routine, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The program has made a mistake; the second, if all PEs make it alike. */
+void rte_misuse(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void rte_misuse_together(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Another PE has told of the error. */
+void rte_take_error(const struct rte_error *error);
+
+extern atomic_bool rte_is_broken_now;
+static inline bool rte_is_broken(void)
+{
+	return atomic_load_explicit(&rte_is_broken_now, memory_order_relaxed);
+}
+
+/* NULL: the job is whole. It is valid until the next rte_errors_start. */
+const struct rte_error *rte_first_error(void);
 
 /*
  * Waits before reporting an error that the failure of another PE may have caused. If so, the

@@ -44,10 +44,18 @@ static void note_exit_status(int status, void *unused)
 	library.exit_status = status;
 }
 
-static void start_rte(const char *routine)
+/* How errors are handled: shmemx_init_attr_t. */
+struct errors_wanted {
+	int errors;
+	double silence;
+};
+static const struct errors_wanted errors_by_environment = {SHMEMX_ERRORS_DEFAULT, 0};
+
+/* Returns false if it fails in a job whose calls return errors. */
+static bool start_rte(const char *routine)
 {
 	switch (rte_init()) {
-	case RTE_OK: break;
+	case RTE_OK: return true;
 	/* All PEs have the same problem, and this launcher may let all of them report it. */
 	case RTE_NO_LAUNCHER_PMIX:
 		if (rte.pe == 0)
@@ -62,17 +70,21 @@ static void start_rte(const char *routine)
 			"variables to run one PE",
 			rte.problem);
 	case RTE_FAILED: rte_die(routine, "the launcher's PMIx server failed: %s", rte.problem);
-	case RTE_BAD_START: rte_die(routine, "%s", rte.problem);
+	case RTE_BAD_START: rte_break(RTE_ERROR_OTHER, -1, routine, "%s", rte.problem); break;
 	}
+	return false;
 }
 
 /* stop_library undoes these steps in the opposite order. */
-static void start_library(const char *routine)
+static bool start_library(const char *routine)
 {
 	/* Both before a provider starts a thread: threads that exist now are the program's. */
 	writers_before_start();
 	globals_start();
-	start_rte(routine);
+	if (!start_rte(routine)) {
+		rte_finalize();
+		return false;
+	}
 	if (!library.pid)
 		on_exit(note_exit_status, NULL);
 	library.pid = getpid();
@@ -93,23 +105,41 @@ static void start_library(const char *routine)
 	/* After the last thread of the library's own: those that come later are the program's. */
 	deadlock_start(&api_world.group, comms_group_prepare, api_thread_level <= SHMEM_THREAD_FUNNELED);
 	api_print_start(); /* last: it reports what all the steps found */
+	return true;
 }
 
 /* What may be or'ed to the level that is requested: shmemg.h. */
 #define GPU_SUPPORT (SHMEM_DEVICE_HOST_INIT | SHMEM_DEVICE_KERNEL_INIT)
 
-/* The level in force: what the first initialise call asked for; all levels are possible. */
-static void initialise(int requested, const char *routine)
+/*
+ * The level in force: what the first initialise call asked for; all levels are possible. Returns
+ * false if the job cannot start, and its calls return errors.
+ */
+static bool initialise(int requested, const struct errors_wanted *wanted, const char *routine)
 {
+	bool up = true;
+
 	pthread_mutex_lock(&library.lock);
 	if (atomic_load_explicit(&library.inits, memory_order_seq_cst) == 0) {
 		api_thread_level = requested & ~GPU_SUPPORT;
 		comms.device_wanted = requested & SHMEM_DEVICE_HOST_INIT;
 		library.implicit_finalize = false;
-		start_library(routine);
+		rte_errors_start((enum rte_errors)wanted->errors, wanted->silence);
+		up = start_library(routine);
 	}
-	atomic_fetch_add_explicit(&library.inits, 1, memory_order_seq_cst);
+	if (up)
+		atomic_fetch_add_explicit(&library.inits, 1, memory_order_seq_cst);
 	pthread_mutex_unlock(&library.lock);
+	return up;
+}
+
+/* For routines without a status: a job that cannot start ends. */
+static void initialise_or_die(int requested, const char *routine)
+{
+	if (!initialise(requested, &errors_by_environment, routine)) {
+		fprintf(stderr, "%s\n", rte_first_error()->message);
+		rte_abort(1, RTE_SAID);
+	}
 }
 
 /* Ends what the program has begun while the complete library still works. */
@@ -142,7 +172,7 @@ static void stop_library(void)
 
 API void pshmem_init(void)
 {
-	initialise(SHMEM_THREAD_SINGLE, __func__);
+	initialise_or_die(SHMEM_THREAD_SINGLE, __func__);
 }
 PROFILED(shmem_init)
 
@@ -152,7 +182,8 @@ API int pshmem_init_thread(int requested, int *provided)
 
 	if (level < SHMEM_THREAD_SINGLE || level > SHMEM_THREAD_MULTIPLE)
 		return 1;
-	initialise(requested, __func__);
+	if (!initialise(requested, &errors_by_environment, __func__))
+		return 1;
 	*provided = api_thread_level | (api_gpu_is_there() ? SHMEM_DEVICE_HOST_INIT : 0);
 	return 0;
 }
@@ -197,12 +228,33 @@ API int shmemx_get_unique_id(shmemx_unique_id_t *id)
 	return 1;
 }
 
+API int shmemx_error(shmemx_error_t *error)
+{
+	const struct rte_error *first = rte_first_error();
+
+	if (error && !first)
+		*error = (shmemx_error_t){SHMEMX_ERROR_NONE, -1, NULL, ""};
+	else if (error)
+		*error = (shmemx_error_t){first->kind, first->pe, first->routine[0] ? first->routine : NULL,
+					  first->message};
+	return first ? first->kind : SHMEMX_ERROR_NONE;
+}
+
+static void check_errors(const shmemx_init_attr_t *attr, const char *routine)
+{
+	if (attr->errors < SHMEMX_ERRORS_DEFAULT || attr->errors > SHMEMX_ERRORS_RETURN)
+		rte_die(routine, "errors=%d: give SHMEMX_ERRORS_DEFAULT, _END or _RETURN", attr->errors);
+	if (!(attr->silence >= 0 && attr->silence <= 100000))
+		rte_die(routine, "silence=%g: give seconds from 0 to 100000", attr->silence);
+}
+
 API int shmemx_init_attr(const shmemx_init_attr_t *attr)
 {
 	shmemx_unique_id_t id;
 	bool has_id = attr->id || attr->all_gather;
 
 	check_threads(attr->threads, __func__);
+	check_errors(attr, __func__);
 	if (has_id && atomic_load_explicit(&library.inits, memory_order_seq_cst) == 0) {
 		check_attr(attr, __func__);
 		if (attr->id)
@@ -213,8 +265,7 @@ API int shmemx_init_attr(const shmemx_init_attr_t *attr)
 			rte_die(__func__, "%s are no unique id; hand round all bytes that shmemx_get_unique_id made",
 				attr->id ? "the bytes of id" : "the first bytes that all_gather stored");
 	}
-	initialise(attr->threads, __func__);
-	return 0;
+	return !initialise(attr->threads, &(struct errors_wanted){attr->errors, attr->silence}, __func__);
 }
 
 API void pstart_pes(int npes)
@@ -222,7 +273,7 @@ API void pstart_pes(int npes)
 	(void)npes;
 	if (atomic_load_explicit(&library.inits, memory_order_seq_cst) > 0)
 		return;
-	initialise(SHMEM_THREAD_SINGLE, "start_pes");
+	initialise_or_die(SHMEM_THREAD_SINGLE, "start_pes");
 	library.implicit_finalize = true;
 }
 PROFILED(start_pes)

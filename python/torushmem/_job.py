@@ -26,7 +26,8 @@ ID_BYTES = 128  # SHMEMX_UNIQUE_ID_BYTES
 class _Attributes(ctypes.Structure):
     """shmemx_init_attr_t"""
     _fields_ = [('rank', INT), ('size', INT), ('id', ctypes.c_char_p), ('all_gather', ctypes.c_void_p),
-                ('arg', ctypes.c_void_p), ('threads', INT), ('reserved', ctypes.c_long * 8)]
+                ('arg', ctypes.c_void_p), ('threads', INT), ('errors', INT), ('silence', ctypes.c_double),
+                ('reserved', ctypes.c_long * 7)]
 
 
 def get_unique_id():

@@ -33,6 +33,8 @@ struct rte_provider {
 	 * process if it returns.
 	 */
 	void (*abort)(int status, const char *message);
+	/* Tells the other PEs of the error; NULL: rte.returns_errors is not possible. */
+	void (*tell_error)(const struct rte_error *error);
 };
 
 extern const struct rte_provider rte_pmix;

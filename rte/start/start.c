@@ -42,6 +42,14 @@ enum rte_status rte_init(void)
 		rte_drop_unique_id();
 		return start_alone();
 	}
+	if (rte.returns_errors && !rte_provider->tell_error) {
+		rte_provider = NULL; /* it has not started */
+		snprintf(
+			rte.problem, sizeof rte.problem,
+			"SHMEM_ERRORS=return needs a start without a launcher's PMIx; give an id to shmemx_init_attr, or "
+			"set SHMEM_ROOT=HOST:PORT");
+		return RTE_BAD_START;
+	}
 	status = rte_provider->start();
 	rte.connected = status == RTE_OK;
 	return status;

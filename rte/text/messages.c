@@ -12,6 +12,7 @@
 
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "errors.h"
 #include "routine_names.h"
 
 struct rte_routine_names rte_routine_names;
@@ -26,20 +27,29 @@ static int my_number(void)
 	return rte.n_pes > 0 || !rank ? rte.pe : atoi(rank);
 }
 
+int rte_make_line(char *line, size_t size, const char *routine, const char *format, va_list arguments)
+{
+	char name[128];
+	int length = snprintf(line, size, "torushmem: PE %d: ", my_number());
+
+	if (routine)
+		length += snprintf(line + length, size - (size_t)length,
+				   "%s: ", rte_routine_to_print(routine, name, sizeof name));
+	length += vsnprintf(line + length, size - (size_t)length, format, arguments);
+	return length < (int)size - 1 ? length : (int)size - 1;
+}
+
+const char *rte_routine_to_print(const char *routine, char *name, size_t size)
+{
+	return rte_routine_names.to_print ? rte_routine_names.to_print(routine, name, size) : routine;
+}
+
 /* One write, so that lines of several PEs do not tear. */
 static void write_line(const char *routine, const char *format, va_list arguments)
 {
-	char line[1024], name[128];
-	int length = snprintf(line, sizeof line, "torushmem: PE %d: ", my_number()), more;
+	char line[RTE_LINE];
+	int length = rte_make_line(line, sizeof line - 1, routine, format, arguments);
 
-	if (routine && rte_routine_names.to_print)
-		routine = rte_routine_names.to_print(routine, name, sizeof name);
-	if (routine)
-		length += snprintf(line + length, sizeof line - (size_t)length, "%s: ", routine);
-	more = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
-	length += more;
-	if (length > (int)sizeof line - 2)
-		length = (int)sizeof line - 2;
 	line[length] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
 		return; /* nobody reads stderr any more */
@@ -59,8 +69,12 @@ void rte_die(const char *routine, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
+	rte_die_with(routine, format, arguments);
+}
+
+void rte_die_with(const char *routine, const char *format, va_list arguments)
+{
 	write_line(routine, format, arguments);
-	va_end(arguments);
 	rte_abort(1, RTE_SAID);
 }
 
@@ -105,11 +119,14 @@ void rte_die_together(const char *routine, const char *format, ...)
 {
 	va_list arguments;
 
-	await_turn_to_speak();
 	va_start(arguments, format);
-	write_line(routine, format, arguments);
-	va_end(arguments);
-	rte_abort(1, RTE_SAID);
+	rte_die_together_with(routine, format, arguments);
+}
+
+void rte_die_together_with(const char *routine, const char *format, va_list arguments)
+{
+	await_turn_to_speak();
+	rte_die_with(routine, format, arguments);
 }
 
 void rte_let_others_speak(void)

@@ -160,7 +160,7 @@ old_program()
 	# sections do what pack and unpack do; types of C are what atomic_query asks about; heaps
 	# take addresses, as those of mmap; teams of lists and names of other libraries are for C;
 	# an id and an all-gather are for programs that somebody else starts
-	for name in $(grep -vx -e shmemx_get_unique_id -e shmemx_init_attr -e shmemx_pack -e shmemx_unpack -e shmemx_atomic_query -e shmemx_team_of_pes -e 'shmemx_heap_.*' -e 'shmemx_thread_.*' -e shmemx_wtime -e shmemx_putmem_signal c); do
+	for name in $(grep -vx -e shmemx_get_unique_id -e shmemx_init_attr -e shmemx_error -e shmemx_pack -e shmemx_unpack -e shmemx_atomic_query -e shmemx_team_of_pes -e 'shmemx_heap_.*' -e 'shmemx_thread_.*' -e shmemx_wtime -e shmemx_putmem_signal c); do
 		grep -qx "$name" <<<"$all" || { echo "$name is not in the module" && false; }
 	done
 	[ "$(wc -l <c)" -gt 40 ]

@@ -30,6 +30,7 @@ static const char *const without[] = {"init",	  "finalize", "exit",  "my_pe",	  
  */
 static const char *const extensions_without[] = {
 	"shmemx_get_unique_id",
+	"shmemx_error",
 	"shmemx_init_attr",
 	"shmemx_torus_shape",
 	"shmemx_torus_coordinates",

@@ -16,7 +16,7 @@ class Attr(ctypes.Structure):
     _fields_ = [
         ("rank", ctypes.c_int), ("size", ctypes.c_int), ("id", ctypes.c_void_p),
         ("all_gather", ctypes.c_void_p), ("arg", ctypes.c_void_p), ("threads", ctypes.c_int),
-        ("reserved", ctypes.c_long * 8),
+        ("errors", ctypes.c_int), ("silence", ctypes.c_double), ("reserved", ctypes.c_long * 7),
     ]
 
 
