@@ -124,13 +124,34 @@ static void print_help(enum setting_id id)
 	print_at(HELP_COLUMN, settings_table[id].help);
 }
 
+/*
+ * A PE of this host that cannot map the memory of this one, as in a container of its own: one that
+ * the user may have expected to reach by load and store. -1: none.
+ */
+static int first_apart(void)
+{
+	char own[256], name[256];
+
+	if (!rte_start_source() || !rte_host(comms.pe, own, sizeof own))
+		return -1;
+	for (int pe = 0; pe < comms.n_pes; pe++)
+		if (!rte_is_local(pe) && rte_host(pe, name, sizeof name) && !strcmp(name, own))
+			return pe;
+	return -1;
+}
+
 static void print_info(void)
 {
 	char heap[32], gpu[160], costs[COMMS_COSTS_TEXT];
+	int apart = first_apart();
 
 	printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
 	print_fact("PEs", "%d, of which %d on this node by load and store%s%s", comms.n_pes, comms.n_node,
 		   comms_network_name() ? "; others by " : "", comms_network_name() ? comms_network_name() : "");
+	if (apart >= 0)
+		print_fact("Apart",
+			   "PE %d is on this host, but not by load and store: it has another user or process table",
+			   apart);
 	if (rte_start_source())
 		print_fact("Start", "without a launcher, by %s", rte_start_source());
 	if (comms_network_routes())

@@ -326,7 +326,7 @@ EXTRA_DIST += \
 	tests/tools/mistake.c \
 	tests/tools/mistakes.bats \
 	tests/tools/besieged.c tests/tools/progs/record.c tests/tools/progs/socket_functions.c \
-	tests/tools/progs/by_id.c tests/tools/progs/ends.c tests/tools/progs/service.py tests/tools/progs/start tests/tools/without_launcher.bats \
+	tests/tools/progs/by_id.c tests/tools/progs/ends.c tests/tools/progs/refuse.c tests/tools/progs/service.py tests/tools/progs/start tests/tools/without_launcher.bats \
 	tests/tools/strangers tests/tools/strangers.bats \
 	tests/tools/mismatch.c \
 	tests/tools/mismatches.bats \
@@ -454,6 +454,12 @@ CABLES = own3,own4,own4:2,own6,own2d:2,own2x2,own3x3
 check-cables: check-programs
 	@$(RUN_TESTS) --kinds api --paths '$(CABLES)' $(CHECK_FLAGS)
 
+# The tests of the API, started by sh and environment variables alone; takes ten minutes. On hosts,
+# which takes root: make check-start START_PATHS=hosts4,own4
+START_PATHS = local,ucx-tcp,mixed,ofi
+check-start: check-programs
+	@$(RUN_TESTS) --kinds api --start env --paths '$(START_PATHS)' $(CHECK_FLAGS)
+
 # Each in a build tree of its own, below this one, with the same configure options.
 check-asan check-ubsan check-tsan check-valgrind:
 	@MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/tests/checked '$(abs_top_builddir)' $(@:check-%=%) --jobs $(TEST_JOBS) $(CHECK_FLAGS)
@@ -467,3 +473,4 @@ distclean-local:
 	rm -rf checked builds
 
 .PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-litmus check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-start check-asan check-ubsan check-tsan check-valgrind

@@ -209,6 +209,50 @@ only()
 	[ ! -s first ]
 }
 
+# in_container SETUP PROGRAM...: where SETUP, a command of sh, has changed what is mounted
+in_container()
+{
+	unshare -m true 2>/dev/null || skip "unshare -m needs root"
+	# shellcheck disable=SC2016 # for the shell in there
+	unshare -m sh -c 'eval "$1"; shift; exec "$@"' container "$@"
+}
+
+@test "containers with little or no /dev/shm" {
+	[ -x "$(api rma)" ] || skip "the API tests are not built"
+	# shellcheck disable=SC2016 # for the shell in there
+	local none='mount -t tmpfs none /mnt && touch /mnt/null /mnt/urandom && mount --bind /dev/null /mnt/null &&
+		mount --bind /dev/urandom /mnt/urandom && mount --move /mnt /dev && [ ! -e /dev/shm ]'
+
+	for change in 'mount -t tmpfs -o size=64m none /dev/shm' 'mount -t tmpfs -o size=4k none /dev/shm' "$none"; do
+		run -0 in_container "$change" timeout 60 "$START" 2 "$ENDS"
+		[ -z "$output" ]
+		SHMEM_NODE_PES=1 run -0 in_container "$change" timeout 60 "$START" 2 "$ENDS"
+		[ -z "$output" ]
+	done
+	run -0 in_container "$none" timeout 60 "$START" 2 "$(api rma)"
+	[ -z "$output" ]
+}
+
+@test "containers that forbid ptrace" {
+	[ -x "$(api rdma)" ] || skip "the API tests are not built"
+	"$OSHCC" -O1 -o refuse "$BATS_TEST_DIRNAME/progs/refuse.c"
+	./refuse true || skip "no filter of system calls"
+	run -0 timeout 60 ./refuse "$START" 2 "$(api globals)"
+	[ -z "$output" ]
+	run -1 timeout 60 ./refuse "$START" 2 "$(api rdma)"
+	[[ $output == *'shmemx_rdma_put: the kernel does not let this process reach into that of PE '*'; allow it (kernel.yama.ptrace_scope=0), or set SHMEM_PATHS=ucx'* ]]
+	SHMEM_PATHS=ucx TEST_EASE=10 run -0 timeout 60 ./refuse "$START" 2 "$(api rdma)"
+}
+
+@test "containers that see no process of the others" {
+	unshare -pf true 2>/dev/null || skip "unshare -p needs root"
+	SHMEM_INFO=1 run -0 timeout 60 "$START" 2 unshare -pf --mount-proc "$ENDS"
+	[[ $output == *'PEs: 2, of which 1 on this node by load and store; others by '* ]]
+	[[ $output =~ 'Apart: PE 1 is on this host, but not by load and store: it has another user or'[[:space:]]+'process table' ]]
+	run -0 in_container 'mount -t proc -o hidepid=2 proc /proc' timeout 60 "$START" 2 "$ENDS"
+	[ -z "$output" ]
+}
+
 # by_id PES HOW [STARTS]: a job by a unique id
 by_id()
 {

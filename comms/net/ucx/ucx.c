@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "comms/core/peers.h"
 #include "rte/rte.h"
@@ -32,8 +33,16 @@ static void make_context(void)
 		.estimated_num_eps = (size_t)comms.n_pes,
 	};
 	ucp_config_t *config = ucx_choices();
+	/*
+	 * In a container without /dev/shm, UCX reports an error for each of its looks there, although
+	 * its shared memory is not used.
+	 */
+	bool silent = access("/dev/shm", F_OK) && ucx_silence();
+	ucs_status_t status =
+		ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &ucx.context);
 
-	ucx_check(ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &ucx.context), "ucp_init");
+	ucx_end_silence(silent);
+	ucx_check(status, "ucp_init");
 	ucp.config_release(config);
 }
 

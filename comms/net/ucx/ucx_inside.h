@@ -163,6 +163,13 @@ extern const ucp_request_param_t ucx_plain;
 
 void ucx_check(ucs_status_t status, const char *what);
 
+/*
+ * UCX's own messages are left out until ucx_end_silence, which gets the result of ucx_silence,
+ * unless the user has asked for them by UCX_LOG_LEVEL.
+ */
+bool ucx_silence(void);
+void ucx_end_silence(bool silent);
+
 /* Registers memory with the network's devices, or ends the PE with a line. */
 ucp_mem_h ucx_map_memory(const ucp_mem_map_params_t *params, const char *routine);
 /*

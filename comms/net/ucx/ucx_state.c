@@ -40,19 +40,26 @@ static const char *limit_of_locked_memory(char *text, size_t size)
 	return text;
 }
 
-/*
- * UCX would print several lines about a failure, none of which says what to do. It stays silent
- * unless the user has asked for its messages.
- */
+bool ucx_silence(void)
+{
+	return !getenv("UCX_LOG_LEVEL") && ucs.global_opts_set_value("LOG_LEVEL", "fatal") == UCS_OK;
+}
+
+void ucx_end_silence(bool silent)
+{
+	if (silent)
+		ucs.global_opts_set_value("LOG_LEVEL", "warn");
+}
+
+/* UCX would print several lines about a failure, none of which says what to do. */
 ucp_mem_h ucx_map_memory(const ucp_mem_map_params_t *params, const char *routine)
 {
-	bool quiet = !getenv("UCX_LOG_LEVEL") && ucs.global_opts_set_value("LOG_LEVEL", "fatal") == UCS_OK;
+	bool silent = ucx_silence();
 	ucp_mem_h memory = NULL;
 	ucs_status_t status = ucp.mem_map(ucx.context, params, &memory);
 	char limit[32];
 
-	if (quiet)
-		ucs.global_opts_set_value("LOG_LEVEL", "warn");
+	ucx_end_silence(silent);
 	if (status != UCS_OK)
 		rte_die(routine,
 			"the RDMA device cannot register %zu MiB of memory (ucp_mem_map: %s); set a smaller "
