@@ -9,6 +9,8 @@ dist_pythonpackage_DATA = \
 	python/torushmem/_memory.py \
 	python/torushmem/_plans.py \
 	python/torushmem/_teams.py \
+	python/torushmem/_torch_mail.py \
+	python/torushmem/_torch_work.py \
 	python/torushmem/_types.py \
 	python/torushmem/_words.py \
 	python/torushmem/py.typed \

@@ -252,6 +252,7 @@ EXTRA_DIST += \
 	tests/cluster/torus_times_torch.py \
 	tests/python/collectives_of_torch.py \
 	tests/python/package.py \
+	tests/python/works_of_torch.py \
 	tests/tools/python.bats \
 	tests/cluster/stencils.bats \
 	tests/cluster/team_cables.bats \

@@ -13,26 +13,25 @@ Each group has a thread, which runs its collectives in order; small ones run at 
 nothing to do.
 """
 
-import atexit
-import collections
+from __future__ import annotations
+
 import ctypes
 import functools
 import os
-import queue
-import sys
 import threading
-import time
-import traceback
+import weakref
+from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 import torch
 import torch.distributed as dist
-from torch._C._distributed_c10d import _create_work_from_future
 
 import torushmem as sh
 
 from . import _memory
 from ._library import INT, POINTER, SIZE, Error, routine
+from ._torch_mail import Flat, Mail, nbytes_of
+from ._torch_work import Runner, Work, seconds_of
 
 BACKEND = 'torushmem'
 
@@ -44,6 +43,8 @@ _CODES = {'float': 0, 'double': 1, 'int8': 14, 'int16': 15, 'int32': 16, 'int64'
 _OPERATIONS = {'SUM': ('sum', 0), 'PRODUCT': ('prod', 1), 'MIN': ('min', 2), 'MAX': ('max', 3), 'BAND': ('and', 4),
                'BOR': ('or', 5), 'BXOR': ('xor', 6), 'AVG': ('avg', 7)}
 _MEMBERS = [(name, getattr(dist.ReduceOp, name)) for name in _OPERATIONS if hasattr(dist.ReduceOp, name)]
+# A reduction's hash is its number; to compare two takes 4 us.
+_BY_HASH = {hash(member): name for name, member in _MEMBERS}
 # Sums of truth values are whether any is true, products whether all are.
 _OF_BOOL = {'SUM': 'BOR', 'MAX': 'BOR', 'PRODUCT': 'BAND', 'MIN': 'BAND'}
 
@@ -51,12 +52,9 @@ LINE = 64
 GROUPS = 64             # most groups beside the world, in the life of a job
 SHARE = 4 << 20         # of symmetric memory for one of them; the world has four times as much
 LEAST_SHARE = 64 << 10
-STOP_SECONDS = 2
 AT_ONCE = 64 << 10      # bytes of a collective that runs in the calling thread
+ROOMS = 3               # parts of a group's symmetric memory, used in turns
 
-_put_signal = routine('shmem_putmem_signal', None, POINTER, POINTER, SIZE, POINTER, ctypes.c_uint64, INT, INT)
-_signal_fetch = routine('shmem_signal_fetch', ctypes.c_uint64, POINTER)
-_set_signal = routine('shmem_uint64_atomic_set', None, POINTER, ctypes.c_uint64, INT)
 _query_thread = routine('shmem_query_thread', None, ctypes.POINTER(INT))
 _team_sync = routine('shmem_team_sync', INT, POINTER)
 _team_destroy = routine('shmem_team_destroy', None, POINTER)
@@ -72,31 +70,34 @@ _BYTES = _CODES['uint8']
 
 
 @functools.lru_cache(maxsize=None)
-def _reduction(name, operation):
+def _reduction(name: str, operation: str) -> Any:
     ours = 'x' if operation == 'avg' or name in ('half', 'bfloat16') else ''
     return routine('shmem%s_%s_%s_reduce' % (ours, name, operation), INT, *[POINTER] * 3, SIZE)
 
 
-def _reduce_op(op, dtype):
-    """(name of the type, name of the operation, its code)"""
-    name = next((name for name, member in _MEMBERS if op == member), None)
+@functools.lru_cache(maxsize=None)
+def _reduction_of(number: int, dtype: torch.dtype) -> tuple:
+    """(the library's routine, its codes of the type and of the operation, bytes of an element)"""
+    name = _BY_HASH.get(number)
     if name is None:
-        raise ValueError('torushmem: no reduction %s; there are %s' % (op, ', '.join(_OPERATIONS)))
-    if dtype is torch.bool:
-        name = _OF_BOOL.get(name, name)
+        raise ValueError('torushmem: there is no such reduction; there are %s' % ', '.join(_OPERATIONS))
     if dtype not in _NAMES:
         raise ValueError('torushmem: no reductions of %s' % dtype)
-    operation, code = _OPERATIONS[name]
+    operation, code = _OPERATIONS[_OF_BOOL.get(name, name) if dtype is torch.bool else name]
     try:
-        _reduction(_NAMES[dtype], operation)
+        reduce = _reduction(_NAMES[dtype], operation)
     except Error:
         raise ValueError('torushmem: no reduction %s of %s' % (name, dtype)) from None
-    return _NAMES[dtype], operation, code
+    return reduce, _CODES[_NAMES[dtype]], code, torch.empty(0, dtype=dtype).element_size()
+
+
+def _number(opts: Any) -> int:
+    return hash(opts.reduceOp) if opts is not None else hash(dist.ReduceOp.SUM)
 
 
 # --- Tensors ---
 
-def empty(*shape, dtype=None):
+def empty(*shape: Any, dtype: Optional[torch.dtype] = None) -> torch.Tensor:
     """A tensor in symmetric memory: all processes of the job call it, with the same arguments. It lasts until the job
     ends, or until torushmem.torch.free."""
     shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
@@ -106,7 +107,7 @@ def empty(*shape, dtype=None):
     return tensor.view(dtype) if dtype is torch.bfloat16 else tensor
 
 
-def zeros(*shape, dtype=None):
+def zeros(*shape: Any, dtype: Optional[torch.dtype] = None) -> torch.Tensor:
     """The same, of zeros."""
     tensor = empty(*shape, dtype=dtype)
     tensor.zero_()
@@ -114,245 +115,34 @@ def zeros(*shape, dtype=None):
     return tensor
 
 
-def free(tensor):
+def free(tensor: torch.Tensor) -> None:
     """Ends a tensor of empty or zeros. All processes call it, in the same order."""
     sh.free((tensor.view(torch.int16) if tensor.dtype is torch.bfloat16 else tensor).numpy())
 
 
-def _check(tensors):
+def _check(tensors: Sequence[torch.Tensor]) -> None:
     for tensor in tensors:
-        if tensor.device.type != 'cpu':
+        if not tensor.is_cpu:
             raise ValueError('torushmem: a tensor is on %s; this backend is for those on the host' % tensor.device)
-        if tensor.is_sparse:
+        if tensor.layout is not torch.strided:
             raise ValueError('torushmem: a tensor is sparse; give dense ones')
-
-
-def _bytes(tensor):
-    return tensor.numel() * tensor.element_size()
-
-
-class _Flat:
-    """A tensor as bytes at an address. Use it with `with`: one whose elements do not lie one after another is copied,
-    and copied back if it is a result."""
-
-    def __init__(self, tensor, result=False):
-        # Results may be parameters, which torch lets nobody else write.
-        self._tensor, self._result = tensor.detach(), result
-        self._dense = tensor if tensor.is_contiguous() else tensor.contiguous()
-        self.address, self.nbytes = self._dense.data_ptr(), _bytes(tensor)
-        self.symmetric = self.nbytes > 0 and _memory.contains(self.address, self.nbytes)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self._result and self._dense is not self._tensor:
-            self._tensor.copy_(self._dense)
 
 
 _copy = ctypes.memmove
 
 
-# --- Messages ---
-
-SLOTS = 2
-HEADER = 4 * 8  # group, tag, bytes of the message, position of the piece
-MAIL_SHARE = 64 << 20  # of symmetric memory, at most; a pair of PEs has at most this much:
-MOST_PIECE, LEAST_PIECE = 256 << 10, 1 << 10
-_BRISK, _PAUSE = 1e-3, 50e-6
-
-
-class _Mail:
-    """Messages between two processes. Each has an inbox with two slots from each other one. A message goes in pieces; a
-    piece goes when its slot is free, and its number follows it as a signal. The receiver gives the number back when it
-    has copied the piece. A thread does all that, while anything is under way."""
-
-    def __init__(self, n):
-        self._me = sh.my_pe()
-        self._slot = min(max(MAIL_SHARE // n // SLOTS, LEAST_PIECE), MOST_PIECE) // LINE * LINE
-        self._inbox = sh.empty((n, SLOTS, self._slot), np.uint8)
-        self._come, self._taken = sh.zeros(n, np.uint64), sh.zeros(n, np.uint64)
-        self._sent, self._read = [0] * n, [0] * n
-        self._sends = [collections.deque() for _ in range(n)]
-        self._receives, self._early = [], collections.deque()
-        self._coming = [None] * n  # the message whose pieces come from each
-        self._lock = threading.Condition()
-        self._thread, self._ending = None, False
-        self._ended = []  # tasks, which call what others wrote: outside of the lock
-        self._piece = np.empty(self._slot, np.uint8)
-        self._inbox_at = _memory.symmetric(self._inbox, 'torushmem')
-        self._come_at = _memory.symmetric(self._come, 'torushmem')
-        self._taken_at = _memory.symmetric(self._taken, 'torushmem')
-
-    def send(self, tensor, to, group, tag):
-        task = _Task([tensor])
-        with self._lock:
-            self._sends[to].append([task, _Flat(tensor), 0, (group, tag)])
-            self._wake()
-        return _Message(task)
-
-    def receive(self, tensor, sources, group, tag, pes):
-        message, key = _Message(_Task([tensor])), (group, tag)
-        receive = (message, tensor, sources, key, pes)
-        with self._lock:
-            # What came before is first, also if it has not come whole.
-            early = next((one for one in self._early if one.source in sources and one.key == key), None)
-            if early is None:
-                self._receives.append(receive)
-            else:
-                self._early.remove(early)
-                early.give_to(receive, self._ended)
-            self._wake()
-        return message
-
-    def _wake(self):
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name='torushmem messages', daemon=True)
-            self._thread.start()
-            atexit.register(self._stop)
-        self._lock.notify()
-
-    def _end_tasks(self):
-        while self._ended:
-            task, call = self._ended.pop(0)
-            task.run_alone(call)
-
-    def _stop(self):
-        with self._lock:
-            self._ending = True
-            self._lock.notify()
-        self._thread.join(STOP_SECONDS)
-
-    def _busy(self):
-        return self._receives or any(self._sends) or any(self._coming) or self._ended
-
-    def _serve(self):
-        idle = time.monotonic()
-        while True:
-            with self._lock:
-                while not self._busy() and not self._ending:
-                    self._lock.wait()
-                    idle = time.monotonic()
-                if self._ending:
-                    return
-                if self._advance():
-                    idle = time.monotonic()
-            self._end_tasks()
-            if time.monotonic() - idle > _BRISK:
-                time.sleep(_PAUSE)
-
-    def _advance(self):
-        moved = False
-        for to, waiting in enumerate(self._sends):
-            while waiting and self._send_piece(to, waiting[0]):
-                moved = True
-                if waiting[0][2] is None:
-                    self._ended.append((waiting.popleft()[0], lambda: None))
-        for source in range(len(self._read)):
-            # Of a source that nobody receives from, messages stay where they are, and it waits.
-            while self._wants(source) and self._read[source] < _signal_fetch(self._come_at + 8 * source):
-                self._take_piece(source)
-                moved = True
-        return moved
-
-    def _wants(self, source):
-        return self._coming[source] is not None or any(source in receive[2] for receive in self._receives)
-
-    def _send_piece(self, to, sending):
-        _, flat, at, (group, tag) = sending
-        if self._sent[to] - _signal_fetch(self._taken_at + 8 * to) >= SLOTS:
-            return False
-        nbytes = min(flat.nbytes - at, self._slot - HEADER)
-        self._piece[:HEADER].view(np.int64)[:] = group, tag, flat.nbytes, at
-        piece = self._piece.ctypes.data
-        _copy(piece + HEADER, flat.address + at, nbytes)
-        place = self._inbox_at + (self._me * SLOTS + self._sent[to] % SLOTS) * self._slot
-        self._sent[to] += 1
-        _put_signal(place, piece, HEADER + nbytes, self._come_at + 8 * self._me, self._sent[to], _memory.SIGNAL_SET, to)
-        sending[2] = at + nbytes if at + nbytes < flat.nbytes else None
-        return True
-
-    def _take_piece(self, source):
-        slot = self._inbox[source, self._read[source] % SLOTS]
-        group, tag, total, at = map(int, slot[:HEADER].view(np.int64))
-        nbytes = min(total - at, self._slot - HEADER)
-        if at == 0:
-            self._coming[source] = self._begin(source, (group, tag), total)
-        message = self._coming[source]
-        _copy(message.address + at, slot.ctypes.data + HEADER, nbytes)
-        self._read[source] += 1
-        _set_signal(self._taken_at + 8 * self._me, self._read[source], source)
-        if at + nbytes >= total:
-            self._coming[source] = None
-            message.end(self._ended)
-
-    def _begin(self, source, key, total):
-        found = self._find(source, key)
-        if found is None:
-            early = _Early(source, key, total)
-            self._early.append(early)
-            return early
-        return _Coming(found, source, total)
-
-    def _find(self, source, key):
-        for i, receive in enumerate(self._receives):
-            if source in receive[2] and receive[3] == key:
-                return self._receives.pop(i)
-        return None
-
-
-class _Early:
-    """A message that came before anyone asked for it."""
-
-    def __init__(self, source, key, total):
-        self.source, self.key, self._total, self._complete, self._receive = source, key, total, False, None
-        self._data = np.empty(max(total, 1), np.uint8)
-        self.address = self._data.ctypes.data
-
-    def end(self, ended):
-        self._complete = True
-        if self._receive is not None:
-            self.give_to(self._receive, ended)
-
-    def give_to(self, receive, ended):
-        self._receive = receive
-        if self._complete:
-            coming = _Coming(receive, self.source, self._total)
-            _copy(coming.address, self.address, self._total)
-            coming.end(ended)
-
-
-class _Coming:
-    def __init__(self, receive, source, total):
-        self._message, tensor, _, _, pes = receive
-        self._flat, self._error = _Flat(tensor, True), None
-        self._message._source = pes.index(source)
-        self.address = self._flat.address
-        if total != self._flat.nbytes:
-            self._error = ValueError('torushmem: recv: the message has %d bytes, and the tensor %d' %
-                                     (total, self._flat.nbytes))
-            self._room = np.empty(max(total, 1), np.uint8)
-            self.address = self._room.ctypes.data
-
-    def end(self, ended):
-        ended.append((self._message._task, self._finish))
-
-    def _finish(self):
-        self._message._error = self._error
-        if self._error is None:
-            self._flat.__exit__()
-
-
 # --- The job ---
 
 class _Job:
-    """What all groups share: made with the first group, by all processes."""
+    """What all groups share: made with the first default group, by all processes."""
 
-    def __init__(self, store, rank, size):
+    def __init__(self, store: Any, rank: int, size: int) -> None:
         self.store = store
         self._begin(store, rank, size)
         self.psyncs = sh.zeros((GROUPS + 1, 64), np.int64)
-        self.mail = _Mail(sh.n_pes())
+        self.mail = Mail(sh.n_pes())
+        self.groups: weakref.WeakSet = weakref.WeakSet()
+        self._teams: dict = {}
         self.share = SHARE
         while True:
             try:
@@ -364,7 +154,7 @@ class _Job:
                     raise
 
     @staticmethod
-    def _begin(store, rank, size):
+    def _begin(store: Any, rank: int, size: int) -> None:
         """As the launcher says, or else by the store that torch has."""
         if not sh.initialized() and 'PMIX_RANK' in os.environ:
             sh.init(threads='multiple')
@@ -381,295 +171,321 @@ class _Job:
             raise Error('torushmem: this is rank %d of %d for torch, and PE %d of %d; rank and world_size must be those of '
                         'the launcher' % (rank, size, sh.my_pe(), sh.n_pes()))
 
-    def region(self, index):
+    def renew(self, store: Any) -> None:
+        """The program has destroyed its groups, and begins again. All processes have come here before anything of the
+        old groups is used again."""
+        _must(_team_sync(self._teams[0]), 'init_process_group')
+        for group in list(self.groups):
+            group.close(Error('torushmem: this group was destroyed'))
+        for index in sorted(index for index in self._teams if index):
+            _team_destroy(self._teams.pop(index))
+        self.store = store
+
+    def region(self, index: int) -> tuple:
         """(address, bytes) for a group; 0 is the world."""
         base = _memory.symmetric(self.room, 'torushmem')
         return (base, 4 * self.share) if index == 0 else (base + (3 + index) * self.share, self.share)
 
-    def psync(self, index):
-        return _memory.symmetric(self.psyncs[index], 'torushmem')
+    def team(self, index: int, pes: Sequence[int]) -> int:
+        if index not in self._teams:
+            made = ctypes.c_void_p()
+            psync = _memory.symmetric(self.psyncs[index], 'torushmem')
+            _must(_team_of_pes((INT * len(pes))(*pes), len(pes), psync, ctypes.byref(made)), 'a new group')
+            self._teams[index] = made.value
+        return self._teams[index]
 
 
-_job = None
+_job: Optional[_Job] = None
 
 
-# --- Work ---
-
-class _Task:
-    """What a thread runs, and the future of its result. The work that torch gets is made from the future: torch's C++ code
-    keeps works longer than their Python objects."""
-
-    def __init__(self, result):
-        self._result, self.future = result, torch.futures.Future()
-
-    def run(self, call):
-        call()
-        self.future.set_result(self._result)
-
-    def run_alone(self, call):
-        """In a thread of its own, from which nobody gets an exception: torch's works do not pass them on. The other
-        ranks cannot go on without this one, so the job ends."""
-        try:
-            self.run(call)
-        except BaseException:
-            traceback.print_exc()
-            sys.stderr.flush()
-            sh.global_exit(1)
+def _must(status: int, what: str) -> None:
+    if status:
+        raise Error('torushmem: %s failed with status %d' % (what, status))
 
 
-class _Message(dist.Work if hasattr(dist, 'Work') else torch._C._distributed_c10d.Work):
-    """The work of a send or a receive, which only Python code waits for."""
-
-    def __init__(self, task):
-        super().__init__()
-        self._task, self._source, self._error = task, -1, None
-
-    def is_completed(self):
-        return self._task.future.done()
-
-    def wait(self, timeout=None):
-        self._task.future.wait()
-        if self._error is not None:
-            raise self._error
-        return True
-
-    def _source_rank(self):
-        return self._source
-
-    source_rank = _source_rank
-
-    def get_future(self):
-        return self._task.future
-
+# --- Groups ---
 
 class Group(dist.ProcessGroup):
     """A group of processes: a team."""
 
-    def __init__(self, rank, size, team, index, pes):
-        super().__init__(rank, size)
-        self._rank, self._size, self._team, self._index, self._pes = rank, size, team, index, pes
+    def __init__(self, rank: int, index: int, pes: list, limit: Any) -> None:
+        super().__init__(rank, len(pes))
+        self._rank, self._size, self._index, self._pes, self._limit = rank, len(pes), index, pes, seconds_of(limit)
+        self._team = _job.team(index, pes)
         base, nbytes = _job.region(index)
-        # Two halves, used in turns: who begins the call after next has ended the next, in which all
-        # others take part, so these have read what the first one left.
-        self._half = nbytes // 2 // LINE * LINE
-        self._halves, self._turn = (base, base + self._half), 0
-        self._todo, self._queued, self._lock = queue.SimpleQueue(), 0, threading.Lock()
-        self._thread = None
+        # Rooms are used in turns: who begins the call after next has ended the next, in which all
+        # others take part, so these have read what the first one left. The third lets copies go on
+        # meanwhile.
+        self._room = nbytes // ROOMS // LINE * LINE
+        self._rooms, self._turn = [base + i * self._room for i in range(ROOMS)], 0
+        self._runner, self._copier = Runner('torushmem group'), Runner('torushmem copies')
+        self._queued, self._lock = 0, threading.Lock()
+        self._error: Optional[BaseException] = None
+        _job.groups.add(self)
 
     # Names that torch asks for.
-    def getBackendName(self):
+    def getBackendName(self) -> str:
         return BACKEND
 
-    def name(self):
+    def name(self) -> str:
         return BACKEND
 
-    def rank(self):
+    def rank(self) -> int:
         return self._rank
 
-    def size(self):
+    def size(self) -> int:
         return self._size
 
     # --- Running ---
 
-    def _serve(self):
-        while True:
-            job = self._todo.get()
-            if job is None:
-                return
-            task, call = job
-            task.run_alone(call)
-            del job, task, call
+    def close(self, error: BaseException) -> None:
+        """Nothing goes on in it from now on."""
+        self._error = self._error or error
+
+    def _is_idle(self) -> bool:
+        """May the caller's thread run a collective? What a callback in the group's own thread calls cannot wait for
+        that."""
+        if self._error is not None:
+            raise self._error
+        return self._queued == 0 or self._runner.is_this_thread()
+
+    def _run(self, what: str, call: Callable[[], None], result: Any, nbytes: int, opts: Any = None) -> Any:
+        work = Work(what, result)
+        with self._lock:
+            # Newer versions of torch say whether the caller waits.
+            at_once = self._is_idle() and nbytes <= AT_ONCE and not getattr(opts, 'asyncOp', False)
+            at_once = at_once or self._runner.is_this_thread()
+            if not at_once:
+                self._queued += 1
+                self._runner.put(work.begin(self._limit, self.close), functools.partial(self._run_queued, call))
+        if at_once:
+            call()
+        return work.for_caller(3)
+
+    def _run_queued(self, call: Callable[[], None]) -> None:
+        try:
+            if self._error is not None:
+                raise self._error
+            call()
+        except BaseException as error:
+            self.close(error)
+            raise
+        finally:
             with self._lock:
                 self._queued -= 1
 
-    def _stop(self):
-        """When Python ends: its threads may not be within torch then."""
-        self._todo.put(None)
-        self._thread.join(STOP_SECONDS)
+    def _next_room(self) -> int:
+        self._turn = (self._turn + 1) % ROOMS
+        return self._rooms[self._turn]
 
-    def _run(self, call, result, nbytes):
-        task = _Task(result)
-        # What is called by a callback in this group's own thread cannot wait for that.
-        own = self._thread is not None and threading.get_ident() == self._thread.ident
-        with self._lock:
-            at_once = own or (self._queued == 0 and nbytes <= AT_ONCE)
-            if not at_once:
-                self._queued += 1
-                if self._thread is None:
-                    self._thread = threading.Thread(target=self._serve, name='torushmem group', daemon=True)
-                    self._thread.start()
-                    atexit.register(self._stop)
-        if at_once:
-            task.run(call)
-        else:
-            self._todo.put((task, call))
-        return _create_work_from_future(task.future)
+    def _sync(self) -> None:
+        _must(_team_sync(self._team), 'sync')
 
-    def _next_half(self):
-        self._turn ^= 1
-        return self._halves[self._turn]
-
-    def _must(self, status, what):
-        if status:
-            raise Error('torushmem: %s failed with status %d' % (what, status))
-
-    def _sync(self):
-        self._must(_team_sync(self._team), 'sync')
-
-    def _at_same_place(self, flat, suits=True):
+    def _at_same_place(self, flat: Flat, suits: bool = True) -> bool:
         """Does the tensor lie in symmetric memory, at the same place on all, and does it suit all? Then it is ready
         on all, too. All ranks get the same answer."""
         if flat.nbytes <= AT_ONCE:
             return False
         good = flat.symmetric and suits
-        half = self._next_half()
-        words = (ctypes.c_long * 4).from_address(half)
+        room = self._next_room()
+        words = (ctypes.c_long * 4).from_address(room)
         words[0] = flat.address - _job.region(0)[0] if good else -1 << 62
         words[1] = -words[0]
-        self._must(_long_max(self._team, half + 16, half, 2), 'comparison of addresses')
+        _must(_long_max(self._team, room + 16, room, 2), 'comparison of addresses')
         return good and words[2] == -words[3]
 
-    def _step(self, parts):
-        """Bytes of each of so many parts that fit into a half, in whole lines."""
-        step = self._half // parts // LINE * LINE
+    def _step(self, parts: int) -> int:
+        """Bytes of each of so many parts that fit into a room, in whole lines."""
+        step = self._room // parts // LINE * LINE
         if not step:
             raise Error('torushmem: %d ranks need more symmetric memory; set SHMEM_SYMMETRIC_SIZE (as in 1G)' % self._size)
         return step
 
+    def _in_pieces(self, nbytes: int, step: int, fill: Callable, call: Callable, drain: Callable) -> None:
+        """Each function gets a room, and which bytes: where they begin, and how many. While one piece is on its way,
+        another thread drains the piece before and fills the next."""
+        count = -(-nbytes // step)
+        step = -(-nbytes // (max(count, 1) * LINE)) * LINE or step
+        pieces = [(self._next_room(), at, min(step, nbytes - at)) for at in range(0, nbytes, step)]
+        for i, piece in enumerate(pieces):
+            before, after = pieces[max(i - 1, 0):i], pieces[i + 1:i + 2]
+            if i == 0:
+                fill(*piece)
+            copies = self._copy_meanwhile(drain, before, fill, after)
+            try:
+                call(*piece)
+            finally:
+                if copies is not None:
+                    copies.wait()
+        for piece in pieces[-1:]:
+            drain(*piece)
+
+    def _copy_meanwhile(self, drain: Callable, before: list, fill: Callable, after: list) -> Optional[Work]:
+        if not before and not after:
+            return None
+
+        def copy() -> None:
+            for piece in before:
+                drain(*piece)
+            for piece in after:
+                fill(*piece)
+        work = Work('copies', None).begin(self._limit, lambda error: None)
+        self._copier.put(work, copy)
+        return work
+
     # --- Collectives ---
 
-    def allreduce(self, tensors, opts=None):
-        _check(tensors)
+    def allreduce(self, tensors: list, opts: Any = None) -> Any:
         (tensor,) = tensors
-        name, operation, _ = _reduce_op(opts.reduceOp if opts is not None else dist.ReduceOp.SUM, tensor.dtype)
-        call = functools.partial(self._allreduce, tensor, _reduction(name, operation))
-        return self._run(call, tensors, _bytes(tensor))
+        _check(tensors)
+        reduce, _, _, size = _reduction_of(_number(opts), tensor.dtype)
+        count = tensor.numel()
+        nbytes = count * size
+        if nbytes <= AT_ONCE and tensor.is_contiguous() and self._is_idle() and not getattr(opts, 'asyncOp', False):
+            # The usual case of small ones, without detours.
+            address, room = tensor.data_ptr(), self._next_room()
+            _copy(room, address, nbytes)
+            _must(reduce(self._team, room, room, count), 'all_reduce')
+            _copy(address, room, nbytes)
+            return Work('all_reduce', tensors).for_caller(2)
+        return self._run('all_reduce', functools.partial(self._allreduce, tensor, reduce, size), tensors, nbytes, opts)
 
-    def _allreduce(self, tensor, reduce):
-        size = tensor.element_size()
-        with _Flat(tensor, True) as flat:
+    def _allreduce(self, tensor: torch.Tensor, reduce: Callable, size: int) -> None:
+        with Flat(tensor, True) as flat:
             if self._at_same_place(flat):
-                self._must(reduce(self._team, flat.address, flat.address, flat.nbytes // size), 'allreduce')
+                _must(reduce(self._team, flat.address, flat.address, flat.nbytes // size), 'all_reduce')
                 return
-            for at in range(0, flat.nbytes, self._half):
-                nbytes, half = min(self._half, flat.nbytes - at), self._next_half()
-                _copy(half, flat.address + at, nbytes)
-                self._must(reduce(self._team, half, half, nbytes // size), 'allreduce')
-                _copy(flat.address + at, half, nbytes)
+            self._in_pieces(flat.nbytes, self._step(1),
+                            lambda room, at, nbytes: _copy(room, flat.address + at, nbytes),
+                            lambda room, at, nbytes: _must(reduce(self._team, room, room, nbytes // size), 'all_reduce'),
+                            lambda room, at, nbytes: _copy(flat.address + at, room, nbytes))
 
-    def allreduce_coalesced(self, tensors, opts=None):
+    def allreduce_coalesced(self, tensors: list, opts: Any = None) -> Any:
         works = [self.allreduce([tensor], opts) for tensor in tensors]
-        return self._run(lambda: [work.wait() for work in works], tensors, 0) if len(works) != 1 else works[0]
+        return self._after(works, 'all_reduce', tensors) if len(works) != 1 else works[0]
 
-    def reduce(self, tensors, opts):
+    def _after(self, works: list, what: str, result: Any) -> Any:
+        def wait() -> None:
+            for work in works:
+                work.wait()
+        return self._run(what, wait, result, 0)
+
+    def reduce(self, tensors: list, opts: Any) -> Any:
         """Only the root's tensor changes."""
-        _check(tensors)
         (tensor,) = tensors
-        name, operation, _ = _reduce_op(opts.reduceOp, tensor.dtype)
+        _check(tensors)
+        reduce, _, _, size = _reduction_of(_number(opts), tensor.dtype)
         scratch = tensor if opts.rootRank == self._rank else tensor.clone()
-        return self._run(functools.partial(self._allreduce, scratch, _reduction(name, operation)), tensors,
-                         _bytes(tensor))
+        return self._run('reduce', functools.partial(self._allreduce, scratch, reduce, size), tensors, nbytes_of(tensor),
+                         opts)
 
-    def broadcast(self, tensors, opts):
-        _check(tensors)
+    def broadcast(self, tensors: list, opts: Any) -> Any:
         (tensor,) = tensors
-        return self._run(functools.partial(self._broadcast, tensor, opts.rootRank), tensors, _bytes(tensor))
+        _check(tensors)
+        return self._run('broadcast', functools.partial(self._broadcast, tensor, opts.rootRank), tensors,
+                         nbytes_of(tensor), opts)
 
-    def _broadcast(self, tensor, root):
-        step = self._step(2)
-        with _Flat(tensor, self._rank != root) as flat:
+    def _broadcast(self, tensor: torch.Tensor, root: int) -> None:
+        step, is_root = self._step(2), self._rank == root
+        with Flat(tensor, not is_root) as flat:
             if self._at_same_place(flat):
-                self._must(_broadcast(self._team, flat.address, flat.address, flat.nbytes, root), 'broadcast')
+                _must(_broadcast(self._team, flat.address, flat.address, flat.nbytes, root), 'broadcast')
                 self._sync()
                 return
-            for at in range(0, flat.nbytes, step):
-                nbytes, half = min(step, flat.nbytes - at), self._next_half()
-                if self._rank == root:
-                    _copy(half + step, flat.address + at, nbytes)
-                self._must(_broadcast(self._team, half, half + step, nbytes, root), 'broadcast')
-                if self._rank != root:
-                    _copy(flat.address + at, half, nbytes)
-                self._sync()
 
-    def allgather(self, outputs, inputs, opts=None):
+            def call(room: int, at: int, nbytes: int) -> None:
+                _must(_broadcast(self._team, room, room + step, nbytes, root), 'broadcast')
+                self._sync()
+            self._in_pieces(flat.nbytes, step,
+                            lambda room, at, nbytes: is_root and _copy(room + step, flat.address + at, nbytes), call,
+                            lambda room, at, nbytes: is_root or _copy(flat.address + at, room, nbytes))
+
+    def allgather(self, outputs: list, inputs: list, opts: Any = None) -> Any:
         (output,), (tensor,) = outputs, inputs
         _check([*output, tensor])
-        if len(output) != self._size or any(_bytes(out) != _bytes(tensor) for out in output):
+        if len(output) != self._size or any(nbytes_of(out) != nbytes_of(tensor) for out in output):
             raise ValueError('torushmem: allgather: give an output like the input for each of %d ranks' % self._size)
-        return self._run(functools.partial(self._allgather, output, tensor), outputs, _bytes(tensor) * self._size)
+        return self._run('all_gather', functools.partial(self._allgather, output, tensor), outputs,
+                         nbytes_of(tensor) * self._size, opts)
 
-    def _allgather_base(self, output, tensor, opts=None):
+    def _allgather_base(self, output: torch.Tensor, tensor: torch.Tensor, opts: Any = None) -> Any:
         _check([output, tensor])
-        if _bytes(output) != self._size * _bytes(tensor):
+        if nbytes_of(output) != self._size * nbytes_of(tensor):
             raise ValueError('torushmem: allgather: the output must be %d times as long as the input' % self._size)
         if not output.is_contiguous():
             raise ValueError('torushmem: allgather: the output must be contiguous')
         parts = list(output.view(-1).chunk(self._size)) if output.numel() else []
-        return self._run(functools.partial(self._allgather, parts, tensor), output, _bytes(output))
+        return self._run('all_gather', functools.partial(self._allgather, parts, tensor), output, nbytes_of(output), opts)
 
-    def _allgather(self, output, tensor):
+    def _allgather(self, output: list, tensor: torch.Tensor) -> None:
         step = self._step(self._size + 1)
-        with _Flat(tensor) as flat:
-            outs = [_Flat(out, True) for out in output]
+        source = self._size * step
+        with Flat(tensor) as flat:
+            outs = [Flat(out, True) for out in output]
             follow = all(out.address == outs[0].address + i * flat.nbytes for i, out in enumerate(outs))
             if outs and self._at_same_place(flat) and self._at_same_place(outs[0], follow):
-                self._must(_fcollect(self._team, outs[0].address, flat.address, flat.nbytes), 'allgather')
+                _must(_fcollect(self._team, outs[0].address, flat.address, flat.nbytes), 'all_gather')
                 return
-            for at in range(0, flat.nbytes, step):
-                nbytes, half = min(step, flat.nbytes - at), self._next_half()
-                source = half + self._size * step
-                _copy(source, flat.address + at, nbytes)
-                self._must(_fcollect(self._team, half, source, nbytes), 'allgather')
+
+            def drain(room: int, at: int, nbytes: int) -> None:
                 for i, out in enumerate(outs):
-                    _copy(out.address + at, half + i * nbytes, nbytes)
+                    _copy(out.address + at, room + i * nbytes, nbytes)
+            self._in_pieces(flat.nbytes, step,
+                            lambda room, at, nbytes: _copy(room + source, flat.address + at, nbytes),
+                            lambda room, at, nbytes: _must(_fcollect(self._team, room, room + source, nbytes), 'all_gather'),
+                            drain)
             for out in outs:
                 out.__exit__()
 
-    def allgather_into_tensor_coalesced(self, outputs, inputs, opts=None):
-        works = [self._allgather_base(out, tensor) for out, tensor in zip(outputs, inputs)]
-        return self._run(lambda: [work.wait() for work in works], outputs, 0)
+    def allgather_into_tensor_coalesced(self, outputs: list, inputs: list, opts: Any = None) -> Any:
+        return self._after([self._allgather_base(out, tensor, opts) for out, tensor in zip(outputs, inputs)],
+                           'all_gather', outputs)
 
-    def reduce_scatter(self, outputs, inputs, opts=None):
+    def reduce_scatter(self, outputs: list, inputs: list, opts: Any = None) -> Any:
         (output,), (blocks,) = outputs, inputs
         return self._begin_reduce_scatter(output, blocks, opts, outputs)
 
-    def _reduce_scatter_base(self, output, tensor, opts=None):
+    def _reduce_scatter_base(self, output: torch.Tensor, tensor: torch.Tensor, opts: Any = None) -> Any:
         blocks = list(tensor.contiguous().view(-1).chunk(self._size)) if tensor.numel() else []
         return self._begin_reduce_scatter(output, blocks, opts, output)
 
-    def _begin_reduce_scatter(self, output, blocks, opts, result):
+    def reduce_scatter_tensor_coalesced(self, outputs: list, inputs: list, opts: Any = None) -> Any:
+        return self._after([self._reduce_scatter_base(out, tensor, opts) for out, tensor in zip(outputs, inputs)],
+                           'reduce_scatter', outputs)
+
+    def _begin_reduce_scatter(self, output: torch.Tensor, blocks: list, opts: Any, result: Any) -> Any:
         _check([output, *blocks])
-        if output.numel() and (len(blocks) != self._size or any(_bytes(block) != _bytes(output) for block in blocks)):
+        if output.numel() and (len(blocks) != self._size or any(nbytes_of(block) != nbytes_of(output) for block in blocks)):
             raise ValueError('torushmem: reduce_scatter: give a block like the output for each of %d ranks' % self._size)
-        how = _reduce_op(opts.reduceOp if opts is not None else dist.ReduceOp.SUM, output.dtype)
-        return self._run(functools.partial(self._reduce_scatter, output, blocks, how), result,
-                         _bytes(output) * self._size)
+        _, *codes, size = _reduction_of(_number(opts), output.dtype)
+        return self._run('reduce_scatter', functools.partial(self._reduce_scatter, output, blocks, codes, size), result,
+                         nbytes_of(output) * self._size, opts)
 
-    def _reduce_scatter(self, output, blocks, how):
-        name, _, code = how
-        size = output.element_size()
+    def _reduce_scatter(self, output: torch.Tensor, blocks: list, codes: list, size: int) -> None:
         step = self._step(self._size + 1)
-        with _Flat(output, True) as flat:
-            ins = [_Flat(block) for block in blocks]
-            for at in range(0, flat.nbytes, step):
-                nbytes, half = min(step, flat.nbytes - at), self._next_half()
-                for i, block in enumerate(ins):
-                    _copy(half + step + i * nbytes, block.address + at, nbytes)
-                self._must(_reduce_scatter(self._team, half, half + step, nbytes // size, _CODES[name], code),
-                           'reduce_scatter')
-                _copy(flat.address + at, half, nbytes)
+        with Flat(output, True) as flat:
+            ins = [Flat(block) for block in blocks]
 
-    def alltoall_base(self, output, tensor, output_splits, input_splits, opts=None):
+            def fill(room: int, at: int, nbytes: int) -> None:
+                for i, block in enumerate(ins):
+                    _copy(room + step + i * nbytes, block.address + at, nbytes)
+            self._in_pieces(flat.nbytes, step, fill,
+                            lambda room, at, nbytes: _must(_reduce_scatter(self._team, room, room + step, nbytes // size,
+                                                                           *codes), 'reduce_scatter'),
+                            lambda room, at, nbytes: _copy(flat.address + at, room, nbytes))
+
+    def alltoall_base(self, output: torch.Tensor, tensor: torch.Tensor, output_splits: list, input_splits: list,
+                      opts: Any = None) -> Any:
         _check([output, tensor])
         if not (output.is_contiguous() and tensor.is_contiguous()):
             raise ValueError('torushmem: all_to_all: tensors must be contiguous')
         into, out_of = self._spans(output, output_splits), self._spans(tensor, input_splits)
 
-        def call(_keep=(output, tensor)):
+        def call(_keep: Any = (output, tensor)) -> None:
             self._alltoall(into, out_of)
-        return self._run(call, output, self._size * AT_ONCE)
+        return self._run('all_to_all', call, output, self._size * AT_ONCE, opts)
 
-    def _spans(self, tensor, splits):
+    def _spans(self, tensor: torch.Tensor, splits: list) -> list:
         """(address, bytes) of each rank's part, along the first axis."""
         rows = tensor.shape[0] if tensor.dim() else 0
         if not splits:
@@ -678,152 +494,156 @@ class Group(dist.ProcessGroup):
             splits = [rows // self._size] * self._size
         if len(splits) != self._size or sum(splits) != rows:
             raise ValueError('torushmem: all_to_all: the sizes must be %d numbers with the sum %d' % (self._size, rows))
-        row = _bytes(tensor) // rows if rows else 0
+        row = nbytes_of(tensor) // rows if rows else 0
         spans, at = [], tensor.data_ptr()
         for split in splits:
             spans.append((at, split * row))
             at += split * row
         return spans
 
-    def alltoall(self, outputs, inputs, opts=None):
+    def alltoall(self, outputs: list, inputs: list, opts: Any = None) -> Any:
         _check([*outputs, *inputs])
         if len(outputs) != self._size or len(inputs) != self._size:
             raise ValueError('torushmem: all_to_all: give an input and an output for each of %d ranks' % self._size)
-        outs, ins = [_Flat(out, True) for out in outputs], [_Flat(tensor) for tensor in inputs]
+        outs, ins = [Flat(out, True) for out in outputs], [Flat(tensor) for tensor in inputs]
 
-        def call():
+        def call() -> None:
             self._alltoall([(out.address, out.nbytes) for out in outs], [(one.address, one.nbytes) for one in ins])
             for out in outs:
                 out.__exit__()
-        return self._run(call, outputs, self._size * AT_ONCE)
+        return self._run('all_to_all', call, outputs, self._size * AT_ONCE, opts)
 
-    def _alltoall(self, into, out_of):
+    def _alltoall(self, into: list, out_of: list) -> None:
         """In rounds of so many bytes for each; the longest part of all decides how many."""
         n = self._size
         step = self._step(2 * n)
         words = SIZE * n
-        half = self._next_half()
-        longest = ctypes.c_long.from_address(half)
+        room = self._next_room()
+        longest = ctypes.c_long.from_address(room)
         longest.value = max(max(nbytes for _, nbytes in into), max(nbytes for _, nbytes in out_of))
-        self._must(_long_max(self._team, half + LINE, half, 1), 'all_to_all')
-        rounds = -(-ctypes.c_long.from_address(half + LINE).value // step)
+        _must(_long_max(self._team, room + LINE, room, 1), 'all_to_all')
+        rounds = -(-ctypes.c_long.from_address(room + LINE).value // step)
         places = words(*range(0, n * step, step))
-        for at in range(0, rounds * step, step):
-            half = self._next_half()
-            source = half + n * step
-            sent = words(*(min(max(nbytes - at, 0), step) for _, nbytes in out_of))
-            come = words(*(min(max(nbytes - at, 0), step) for _, nbytes in into))
-            for i, (address, _) in enumerate(out_of):
-                _copy(source + i * step, address + at, sent[i])
-            self._must(_alltoallv(self._team, half, source, come, places, sent, places, _BYTES), 'all_to_all')
-            for i, (address, _) in enumerate(into):
-                _copy(address + at, half + i * step, come[i])
 
-    def gather(self, outputs, inputs, opts):
+        def counts(spans: list, at: int) -> Any:
+            return words(*(min(max(nbytes - at, 0), step) for _, nbytes in spans))
+
+        def fill(room: int, at: int, _: int) -> None:
+            for i, ((address, _), nbytes) in enumerate(zip(out_of, counts(out_of, at))):
+                _copy(room + (n + i) * step, address + at, nbytes)
+
+        def call(room: int, at: int, _: int) -> None:
+            _must(_alltoallv(self._team, room, room + n * step, counts(into, at), places, counts(out_of, at), places,
+                             _BYTES), 'all_to_all')
+
+        def drain(room: int, at: int, _: int) -> None:
+            for i, ((address, _), nbytes) in enumerate(zip(into, counts(into, at))):
+                _copy(address + at, room + i * step, nbytes)
+        self._in_pieces(rounds * step, step, fill, call, drain)
+
+    def gather(self, outputs: list, inputs: list, opts: Any) -> Any:
         (tensor,) = inputs
         output = outputs[0] if self._rank == opts.rootRank else []
         _check([*output, tensor])
         if self._rank == opts.rootRank and (len(output) != self._size or
-                                            any(_bytes(out) != _bytes(tensor) for out in output)):
+                                            any(nbytes_of(out) != nbytes_of(tensor) for out in output)):
             raise ValueError('torushmem: gather: the root needs an output like the input for each of %d ranks' % self._size)
-        return self._run(functools.partial(self._gather, output, tensor, opts.rootRank), outputs,
-                         _bytes(tensor) * self._size)
+        return self._run('gather', functools.partial(self._gather, output, tensor, opts.rootRank), outputs,
+                         nbytes_of(tensor) * self._size, opts)
 
-    def _gather(self, output, tensor, root):
-        step = self._step(self._size)
-        with _Flat(tensor) as flat:
-            outs = [_Flat(out, True) for out in output]
-            for at in range(0, flat.nbytes, step):
-                nbytes, half = min(step, flat.nbytes - at), self._next_half()
-                self._must(_gather(self._team, half, flat.address + at, nbytes, _BYTES, root), 'gather')
-                for i, out in enumerate(outs):
-                    _copy(out.address + at, half + i * nbytes, nbytes)
+    def _gather(self, output: list, tensor: torch.Tensor, root: int) -> None:
+        with Flat(tensor) as flat:
+            outs = [Flat(out, True) for out in output]
+
+            def call(room: int, at: int, nbytes: int) -> None:
+                _must(_gather(self._team, room, flat.address + at, nbytes, _BYTES, root), 'gather')
                 self._sync()
+
+            def drain(room: int, at: int, nbytes: int) -> None:
+                for i, out in enumerate(outs):
+                    _copy(out.address + at, room + i * nbytes, nbytes)
+            self._in_pieces(flat.nbytes, self._step(self._size), lambda *_: None, call, drain)
             for out in outs:
                 out.__exit__()
 
-    def scatter(self, outputs, inputs, opts):
+    def scatter(self, outputs: list, inputs: list, opts: Any) -> Any:
         (output,) = outputs
         blocks = inputs[0] if self._rank == opts.rootRank else []
         _check([output, *blocks])
         if self._rank == opts.rootRank and (len(blocks) != self._size or
-                                            any(_bytes(block) != _bytes(output) for block in blocks)):
+                                            any(nbytes_of(block) != nbytes_of(output) for block in blocks)):
             raise ValueError('torushmem: scatter: the root needs a block like the output for each of %d ranks' % self._size)
-        return self._run(functools.partial(self._scatter, output, blocks, opts.rootRank), outputs,
-                         _bytes(output) * self._size)
+        return self._run('scatter', functools.partial(self._scatter, output, blocks, opts.rootRank), outputs,
+                         nbytes_of(output) * self._size, opts)
 
-    def _scatter(self, output, blocks, root):
-        step = self._step(self._size)
-        with _Flat(output, True) as flat:
-            ins = [_Flat(block) for block in blocks]
-            for at in range(0, flat.nbytes, step):
-                nbytes, half = min(step, flat.nbytes - at), self._next_half()
+    def _scatter(self, output: torch.Tensor, blocks: list, root: int) -> None:
+        with Flat(output, True) as flat:
+            ins = [Flat(block) for block in blocks]
+
+            def fill(room: int, at: int, nbytes: int) -> None:
                 for i, block in enumerate(ins):
-                    _copy(half + i * nbytes, block.address + at, nbytes)
-                self._must(_scatter(self._team, flat.address + at, half, nbytes, _BYTES, root), 'scatter')
-                self._sync()
+                    _copy(room + i * nbytes, block.address + at, nbytes)
 
-    def barrier(self, opts=None):
-        return self._run(self._sync, None, 0)
+            def call(room: int, at: int, nbytes: int) -> None:
+                _must(_scatter(self._team, flat.address + at, room, nbytes, _BYTES, root), 'scatter')
+                self._sync()
+            self._in_pieces(flat.nbytes, self._step(self._size), fill, call, lambda *_: None)
+
+    def barrier(self, opts: Any = None) -> Any:
+        return self._run('barrier', self._sync, None, 0, opts)
 
     # --- Messages ---
 
-    def send(self, tensors, to, tag=0):
+    def send(self, tensors: list, to: int, tag: int = 0) -> Work:
         (tensor,) = tensors
         _check(tensors)
-        return _job.mail.send(tensor, self._pes[to], self._index, tag)
+        self._is_idle()
+        return _job.mail.send(tensor, self._pes[to], (self._index, tag), self._limit)
 
-    def recv(self, tensors, source, tag=0):
+    def recv(self, tensors: list, source: int, tag: int = 0) -> Work:
+        return self._receive(tensors, [self._pes[source]], tag)
+
+    def recv_anysource(self, tensors: list, tag: int = 0) -> Work:
+        return self._receive(tensors, list(self._pes), tag)
+
+    def _receive(self, tensors: list, sources: list, tag: int) -> Work:
         (tensor,) = tensors
         _check(tensors)
-        return _job.mail.receive(tensor, [self._pes[source]], self._index, tag, self._pes)
-
-    def recv_anysource(self, tensors, tag=0):
-        (tensor,) = tensors
-        _check(tensors)
-        return _job.mail.receive(tensor, list(self._pes), self._index, tag, self._pes)
+        self._is_idle()
+        return _job.mail.receive(tensor, sources, (self._index, tag), self._pes, self._limit)
 
 
-# --- Groups ---
+# --- Making groups ---
 
-def _team_of(pes, index):
-    team = ctypes.c_void_p()
-    if _team_of_pes((INT * len(pes))(*pes), len(pes), _job.psync(index), ctypes.byref(team)):
-        raise Error('torushmem: there are too many teams')
-    return team.value
-
-
-def _world(options):
-    """The group of all processes begins the job."""
+def _world(options: Any) -> Group:
+    """The group of all processes begins the job, or takes it over from the one before."""
     global _job
     if _job is None:
         _job = _Job(options.store, options.group_rank, options.group_size)
-        # Not SHMEM_TEAM_WORLD: the program's own calls use that, in another thread.
-        pes = list(range(sh.n_pes()))
-        return Group(sh.my_pe(), sh.n_pes(), _team_of(pes, 0), 0, pes)
-    return _some(options, list(range(sh.n_pes())))
+    else:
+        _job.renew(options.store)
+    # Not SHMEM_TEAM_WORLD: the program's own calls use that, in another thread.
+    return Group(sh.my_pe(), 0, list(range(sh.n_pes())), options.timeout)
 
 
-def _some(options, pes):
+def _some(options: Any, pes: list) -> Group:
     """One of some processes: the first of them gives it a number, and so a part of symmetric memory."""
     if options.group_rank == 0:
         index = _job.store.add('torushmem/groups', 1)
         options.store.set('torushmem/index', str(index))
     index = int(options.store.get('torushmem/index'))
     if index > GROUPS:
-        raise Error('torushmem: more than %d groups in the life of a job' % GROUPS)
-    return Group(options.group_rank, len(pes), _team_of(pes, index), index, pes)
+        raise Error('torushmem: more than %d groups since init_process_group' % GROUPS)
+    return Group(options.group_rank, index, pes, options.timeout)
 
 
-def _create(options, _=None):
-    """What torch calls for a new group."""
+def _create(options: Any, _: Any = None) -> Group:
+    """What torch calls for a new group; the default group has no list of ranks."""
     pes = [int(pe) for pe in options.global_ranks_in_group]
-    if _job is None or not pes:
-        return _world(options)
-    return _some(options, pes)
+    return _some(options, pes) if _job is not None and pes else _world(options)
 
 
-def _register():
+def _register() -> None:
     arguments = {'extended_api': True}
     try:
         dist.Backend.register_backend(BACKEND, _create, devices=['cpu'], **arguments)

@@ -124,7 +124,8 @@ python()
 
 @test "torch.distributed: collectives of all types, messages, groups, training" {
 	"$PYTHON" -c 'import torch.distributed' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
-	for pes in 1 2 3; do
+	# Two PEs are below.
+	for pes in 1 3; do
 		python "$pes" -W ignore "$TESTS/collectives_of_torch.py" "$BATS_TEST_TMPDIR/store-$pes"
 	done
 	for rank in 0 1; do
@@ -133,4 +134,9 @@ python()
 	for _ in 0 1; do
 		wait -n
 	done
+}
+
+@test "torch.distributed: time limits, errors, groups that end and begin again, the losses of Gloo" {
+	"$PYTHON" -c 'import torch.distributed' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
+	python 2 -W ignore "$TESTS/works_of_torch.py" "$BATS_TEST_TMPDIR"
 }

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How works and groups of the backend of torch.distributed live and end: time limits, errors, destroy and begin again,
+threads, and training beside Gloo. A folder for the stores; steps of training (40)."""
+
+import datetime
+import gc
+import os
+import sys
+import threading
+import time
+
+import torch
+import torch.distributed as dist
+
+import torushmem as sh
+import torushmem.torch
+
+LONG = 100_000  # elements of a collective that runs in the group's thread
+
+
+def begin(name):
+    dist.init_process_group('torushmem', init_method='file://%s/%s' % (sys.argv[1], name), rank=sh.my_pe(),
+                            world_size=sh.n_pes())
+
+
+def seconds(number):
+    return datetime.timedelta(seconds=number)
+
+
+def raises(kind, words, call):
+    try:
+        call()
+    except kind as said:
+        assert words in str(said), said
+        return
+    raise AssertionError('nothing was said: ' + words)
+
+
+def check_works(me, n):
+    data = torch.ones(LONG)
+    work = dist.all_reduce(data, async_op=True)
+    work.wait()
+    assert work.is_completed() and work.is_success() and work.result()[0] is data and work.exception() is None
+    assert work.get_future().value()[0] is data and (data == n).all()
+    for length in (3, LONG):
+        future = dist.all_reduce(torch.ones(length), async_op=True).get_future().then(lambda done: done.value()[0] / n)
+        assert (future.wait() == 1).all()
+
+
+def check_late_wait(me, n):
+    """A wait that is too short is not the end of the collective."""
+    if n == 1:
+        return
+    if me == n - 1:
+        time.sleep(0.3)
+    data = torch.ones(LONG)
+    work = dist.all_reduce(data, async_op=True)
+    if me == 0:
+        raises(TimeoutError, 'all_reduce: not within 0.05 s', lambda: work.wait(seconds(0.05)))
+    work.wait()
+    assert (data == n).all()
+    came = torch.zeros(1)
+    if me == 0:
+        raises(TimeoutError, 'recv: not within 0.05 s', lambda: dist.irecv(came, n - 1).wait(seconds(0.05)))
+
+
+def check_time_limit_of_group(me, n):
+    """The group is of no use after it."""
+    if n == 1:
+        return
+    group = dist.new_group(timeout=seconds(0.2))
+    dist.barrier()
+    if me == n - 1:
+        time.sleep(0.5)
+        dist.all_reduce(torch.ones(LONG), group=group)
+    else:
+        raises(TimeoutError, 'all_reduce: not within 0.2 s', lambda: dist.all_reduce(torch.ones(LONG), group=group))
+        raises(TimeoutError, 'all_reduce: not within 0.2 s', lambda: dist.all_reduce(torch.ones(1), group=group))
+
+
+def check_error(me, n):
+    """One that happens in the thread is raised by wait, and by the value of the future."""
+    group = dist.new_group()
+
+    def fail(*_):
+        raise ValueError('on purpose')
+    group._in_pieces = fail
+    work = dist.all_reduce(torch.ones(LONG), group=group, async_op=True)
+    raises(ValueError, 'on purpose', work.wait)
+    raises(RuntimeError, 'on purpose', work.get_future().wait)
+    raises(ValueError, 'on purpose', lambda: dist.all_reduce(torch.ones(1), group=group))
+
+
+def check_begin_again(me, n):
+    for again in range(3):
+        assert [thread for thread in threading.enumerate() if thread.name == 'torushmem group']
+        dist.destroy_process_group()
+        gc.collect()
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith('torushmem group')]
+        begin('again%d' % again)
+        ends = dist.new_group(sorted({0, n - 1}))
+        for group in (None, ends):
+            data = torch.ones(LONG)
+            if group is None or me in (0, n - 1):
+                dist.all_reduce(data, group=group)
+                assert (data == (n if group is None else len({0, n - 1}))).all()
+        del ends, group
+
+
+def network():
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1))
+
+
+def losses(group, me, n, steps):
+    model = torch.nn.parallel.DistributedDataParallel(network(), process_group=group)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    found = []
+    for step in range(steps):
+        batch = torch.randn(4 * n, 16, generator=torch.Generator().manual_seed(step))[4 * me:4 * me + 4]
+        optimizer.zero_grad()
+        loss = (model(batch) - batch.sum(1, keepdim=True)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        found.append(loss.detach())
+    return torch.stack(found), torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def check_beside_gloo(me, n):
+    """The same losses, but for the order of sums, which two ranks do not have; the same bits on all ranks."""
+    os.environ.setdefault('GLOO_SOCKET_IFNAME', 'lo')
+    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 40
+    ours, weights = losses(None, me, n, steps)
+    theirs, _ = losses(dist.new_group(backend='gloo'), me, n, steps)
+    if n <= 2:
+        assert torch.equal(ours, theirs), (ours - theirs).abs().max()
+    assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6), (ours - theirs).abs().max()
+    parts = [torch.empty_like(weights) for _ in range(n)]
+    dist.all_gather(parts, weights)
+    for other in parts:
+        assert torch.equal(other, weights)
+
+
+def main():
+    sh.init(threads='multiple')
+    begin('first')
+    me, n = dist.get_rank(), dist.get_world_size()
+    for check in (check_works, check_late_wait, check_time_limit_of_group, check_error, check_begin_again,
+                  check_beside_gloo):
+        check(me, n)
+        dist.barrier()
+    dist.destroy_process_group()
+
+
+main()
