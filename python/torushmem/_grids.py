@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Grids of PEs, the exchange of faces with neighbours, and the torus below."""
 
+from __future__ import annotations
+
 import ctypes
+from typing import Any, Iterator, Sequence
 
 import numpy as np
 
@@ -41,7 +44,7 @@ _release = routine('shmemx_exchange_release', None, POINTER, INT)
 _destroy = routine('shmemx_exchange_destroy', None, POINTER)
 
 
-def _ints(values):
+def _ints(values: Sequence[int]) -> Any:
     return (INT * max(len(values), 1))(*values)
 
 
@@ -49,7 +52,8 @@ class Grid(Team):
     """A team whose PEs have coordinates, of which the last counts fastest. Neighbours in it are near on the
     torus, where that is possible. A size of 0 is chosen. All PEs of the team call it."""
 
-    def __init__(self, sizes, wraps=True, team=world, reorder=True):
+    def __init__(self, sizes: Sequence[int], wraps: bool | Sequence[bool] = True, team: Team = world,
+                 reorder: bool = True) -> None:
         made = ctypes.c_void_p()
         sizes = tuple(int(size) for size in sizes)
         wraps = (wraps,) * len(sizes) if isinstance(wraps, bool) else tuple(wraps)
@@ -73,30 +77,30 @@ class Grid(Team):
         _sizes(self._handle, found, None)
         self.sizes, self.wraps = tuple(found), wraps
 
-    def coordinates(self, pe=None):
+    def coordinates(self, pe: int | None = None) -> tuple[int, ...]:
         """Of a PE of the grid; without one, of this PE."""
         found = _ints([0] * self.dims)
         _coordinates(self._handle, self.my_pe if pe is None else pe, found)
         return tuple(found)
 
-    def pe(self, *coordinates):
+    def pe(self, *coordinates: int) -> int | None:
         """The PE there; None beyond an end."""
         found = _pe(self._handle, _ints(coordinates))
         return None if found < 0 else found
 
-    def neighbour(self, dim, steps=1):
+    def neighbour(self, dim: int, steps: int = 1) -> int | None:
         """The PE so many steps up along a dimension; negative steps go down. None beyond an end."""
         found = _neighbour(self._handle, dim, steps)
         return None if found < 0 else found
 
-    def report(self):
+    def report(self) -> dict:
         """How the PEs were placed, and the mean hops to a neighbour before and after."""
         report = _Report()
         _report(self._handle, ctypes.byref(report))
         return {'how': report.how.decode(), 'logical': bool(report.logical),
                 'mean_hops': (report.before.mean_hops, report.after.mean_hops)}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return 'Grid(%s, PE %d at %s)' % ('x'.join(map(str, self.sizes)), self.my_pe, self.coordinates())
 
 
@@ -112,7 +116,7 @@ class Halo:
                 halo.wait()
     """
 
-    def __init__(self, grid, field):
+    def __init__(self, grid: Grid, field: np.ndarray) -> None:
         if field.ndim < grid.dims:
             raise ValueError('Halo: the grid has %d dimensions, and the array %d' % (grid.dims, field.ndim))
         if min(field.shape[:grid.dims]) < 3:
@@ -130,7 +134,7 @@ class Halo:
             raise MemoryError('Halo: the symmetric heap has no room for the layers')
         self._handle = made.value
 
-    def _layer(self, dim, at):
+    def _layer(self, dim: int, at: int) -> np.ndarray:
         """Without the corners of the axes of other dimensions: a view."""
         inner = [slice(None)] * self._field.ndim
         for axis in range(self._grid_dims):
@@ -138,16 +142,16 @@ class Halo:
         inner[dim] = slice(at, at + 1 if at != -1 else None)
         return self._field[tuple(inner)]
 
-    def _there(self):
+    def _there(self) -> int:
         if self._handle is None:
             raise ValueError('Halo: it was freed')
         return self._handle
 
-    def _view(self, address, layer):
+    def _view(self, address: int, layer: np.ndarray) -> np.ndarray:
         memory = (ctypes.c_char * layer.nbytes).from_address(address)
         return np.frombuffer(memory, layer.dtype).reshape(layer.shape)
 
-    def start(self):
+    def start(self) -> None:
         """Sends the outermost own layers."""
         handle = self._there()
         for edge, dim, inside, _ in self._edges:
@@ -155,7 +159,7 @@ class Halo:
             self._view(_buffer(handle, edge), layer)[...] = layer
             _start(handle, edge, layer.nbytes)
 
-    def wait(self, timeout=None):
+    def wait(self, timeout: float | None = None) -> None:
         """Waits for those of the neighbours, and puts them around the block."""
         handle = self._there()
         for edge, dim, _, outside in self._edges:
@@ -164,19 +168,20 @@ class Halo:
             layer[...] = self._view(_wait(handle, edge, None), layer)
             _release(handle, edge)
 
-    def exchange(self):
+    def exchange(self) -> None:
+        """Starts, and waits."""
         self.start()
         self.wait()
 
-    def free(self):
+    def free(self) -> None:
         """All PEs of the job call it."""
         _destroy(self._there())
         self._handle = None
 
-    def __enter__(self):
+    def __enter__(self) -> Halo:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.free()
 
 
@@ -185,27 +190,27 @@ class Halo:
 class Torus:
     """The torus that this job has."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         sizes, rings = _ints([0] * AXES), _ints([0] * AXES)
         axes = _torus_shape(sizes, rings)
         self.sizes = tuple(sizes[:axes])
         self.rings = tuple(map(bool, rings[:axes]))
         self.source = _torus_source().decode()
 
-    def coordinates(self, pe):
+    def coordinates(self, pe: int) -> tuple[int, ...]:
         """Of the node of a PE."""
         found = _ints([0] * AXES)
         return tuple(found[:_torus_coordinates(pe, found)])
 
-    def hops(self, pe, other):
+    def hops(self, pe: int, other: int) -> int:
         """Cables between the nodes of two PEs."""
         return _torus_hops(pe, other)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return 'Torus(%s, from %s)' % ('x'.join('%d%s' % (size, '' if ring or size < 3 else 'm')
                                                 for size, ring in zip(self.sizes, self.rings)), self.source)
 
-    def draw(self):
+    def draw(self) -> Drawing:
         """A drawing: nodes with their PEs, and cables. Notebooks show it; str() is its SVG."""
         return Drawing(self)
 
@@ -217,13 +222,13 @@ class Drawing:
     """SVG. The last axis goes to the right, the one before it down, a third one backwards; further ones are
     drawings of these, side by side."""
 
-    def __init__(self, torus):
+    def __init__(self, torus: Torus) -> None:
         self._torus = torus
         self._pes = {}
         for pe in range(n_pes()):
             self._pes.setdefault(torus.coordinates(pe), []).append(pe)
 
-    def _place(self, at):
+    def _place(self, at: tuple[int, ...]) -> tuple[float, float]:
         sizes = self._torus.sizes
         x = y = 0
         width = STEP
@@ -243,7 +248,7 @@ class Drawing:
                 width = sizes[axis] * (width + STEP // 2)
         return x + STEP, y + STEP
 
-    def _cables(self):
+    def _cables(self) -> Iterator[tuple]:
         torus = self._torus
         for at in np.ndindex(*torus.sizes):
             for axis, size in enumerate(torus.sizes):
@@ -252,7 +257,7 @@ class Drawing:
                 elif size > 2 and torus.rings[axis]:
                     yield at, at[:axis] + (0,) + at[axis + 1:], True
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines, right, down = [], 0, 0
         for one, other, closes in self._cables():
             (x, y), (u, v) = self._place(one), self._place(other)
@@ -274,7 +279,7 @@ class Drawing:
     _repr_svg_ = __str__
 
 
-def torus():
+def torus() -> Torus:
     """The torus that this job has."""
     need_job('torus')
     return Torus()

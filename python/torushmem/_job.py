@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The start and the end of a job, and who is who in it."""
 
+from __future__ import annotations
+
 import ctypes
-import functools
+from typing import Callable
 
 from ._library import INT, Error, routine
 
@@ -17,6 +19,7 @@ _my_pe = routine('shmem_my_pe', INT)
 _n_pes = routine('shmem_n_pes', INT)
 
 _running = False
+count = 0  # of PEs
 _at_end = []
 
 
@@ -30,7 +33,7 @@ class _Attributes(ctypes.Structure):
                 ('reserved', ctypes.c_long * 7)]
 
 
-def get_unique_id():
+def get_unique_id() -> bytes:
     """Bytes that one process makes and passes to all others, by any means; they call init with them. Who reads them
     can join the job until it has begun."""
     made = ctypes.create_string_buffer(ID_BYTES)
@@ -39,11 +42,12 @@ def get_unique_id():
     return made.raw
 
 
-def init(threads='single', rank=None, size=None, unique_id=None):
+def init(threads: str = 'single', rank: int | None = None, size: int | None = None,
+         unique_id: bytes | None = None) -> None:
     """Joins the job: that of the launcher or of the environment, or one of this process alone; with rank, size and
     unique_id, the job of all who have this id. threads='multiple': Python threads may call at the same time,
     'serialized': in turns, 'single' and 'funneled': one thread calls."""
-    global _running
+    global _running, count
     if _running:
         return
     if threads not in THREADS:
@@ -54,16 +58,16 @@ def init(threads='single', rank=None, size=None, unique_id=None):
         _init_as_launched(THREADS[threads])
     else:
         _init_by_id(THREADS[threads], rank, size, unique_id)
-    _running = True
+    _running, count = True, _n_pes()
 
 
-def _init_as_launched(level):
+def _init_as_launched(level: int) -> None:
     provided = INT()
     if _init_thread(level, ctypes.byref(provided)) or provided.value < level:
         raise Error('init: the library was built without these threads')
 
 
-def _init_by_id(level, rank, size, unique_id):
+def _init_by_id(level: int, rank: int, size: int, unique_id: bytes) -> None:
     if len(unique_id) != ID_BYTES:
         raise ValueError('init: unique_id: it has %d bytes; get_unique_id makes %d' % (len(unique_id), ID_BYTES))
     if not 0 <= rank < size:
@@ -73,7 +77,7 @@ def _init_by_id(level, rank, size, unique_id):
         raise Error('init: the library cannot start')
 
 
-def finalize():
+def finalize() -> None:
     """Leaves the job, with all PEs. Arrays in symmetric memory are gone. A program that just ends does the
     same, unless it ends by an exception: that ends the job."""
     global _running
@@ -85,35 +89,36 @@ def finalize():
     _finalize()
 
 
-def initialized():
+def initialized() -> bool:
+    """Has init been called, and finalize not since?"""
     return _running
 
 
-def global_exit(status=1):
+def global_exit(status: int = 1) -> None:
     """Ends the whole job at once."""
     need_job('global_exit')
     _global_exit(status)
 
 
-def need_job(name):
+def need_job(name: str) -> None:
     if not _running:
         raise Error('%s: call torushmem.init() first' % name)
 
 
-def in_job(call, name, help):
+def in_job(call: Callable, name: str, help: str, result: type | None = None) -> Callable:
     """The routine, for jobs that are running."""
-    @functools.wraps(call, assigned=())
     def checked():
         if not _running:
             need_job(name)
         return call()
-    checked.__name__, checked.__doc__ = name, help
+    checked.__name__, checked.__qualname__, checked.__doc__ = name, name, help
+    checked.__annotations__ = {'return': result}
     return checked
 
 
-my_pe = in_job(_my_pe, 'my_pe', "This PE's number.")
-n_pes = in_job(_n_pes, 'n_pes', 'How many PEs the job has.')
+my_pe = in_job(_my_pe, 'my_pe', "This PE's number.", int)
+n_pes = in_job(_n_pes, 'n_pes', 'How many PEs the job has.', int)
 
 
-def at_end(forget):
+def at_end(forget: Callable[[], None]) -> None:
     _at_end.append(forget)

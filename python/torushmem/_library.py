@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The C library: where it is, and the types of its routines."""
 
+from __future__ import annotations
+
 import ctypes
 import glob
 import os
 import shutil
 import subprocess
+from typing import Any, Iterator
 
 SONAME = 'libtorushmem.so.0'
 
@@ -16,7 +19,7 @@ class Error(Exception):
     """Something that torushmem cannot do: the text says what, and what to do."""
 
 
-def _candidates():
+def _candidates() -> Iterator[str]:
     """Where the library may be, the surest place first; the last one starts a program."""
     named = os.environ.get('TORUSHMEM_LIBRARY')
     if named:
@@ -33,7 +36,7 @@ def _candidates():
             yield os.path.join(folder, SONAME)
 
 
-def _load():
+def _load() -> ctypes.CDLL:
     """The global data of the interpreter is not for other PEs, and its threads, such as torch's, may run already: the
     library must not move it to shared memory when it is loaded."""
     problem, setting = None, 'SHMEM_SHARE_GLOBALS'
@@ -55,7 +58,7 @@ def _load():
 library = _load()
 
 
-def routine(name, result, *arguments):
+def routine(name: str, result: Any, *arguments: Any) -> Any:
     """A routine of the library. While it runs, other threads of Python run, too."""
     try:
         found = getattr(library, name)
@@ -65,5 +68,5 @@ def routine(name, result, *arguments):
     return found
 
 
-def text(name, *arguments):
+def text(name: str, *arguments: Any) -> Any:
     return routine(name, ctypes.c_char_p, *arguments)

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plans: collectives that are prepared once and run often, also while Python computes."""
 
+from __future__ import annotations
+
 import ctypes
+from typing import Any
+
+import numpy as np
 
 from . import _types
 from ._library import INT, POINTER, SIZE, Error, routine
 from ._memory import whole
-from ._teams import _same, world
+from ._teams import Team, _same, world
 from ._words import until
 
 _start = routine('shmemx_plan_start', None, POINTER)
@@ -20,7 +25,7 @@ _alltoall = routine('shmemx_alltoall_init', INT, *[POINTER] * 3, SIZE, INT, POIN
 EXECUTORS = {'auto': 0, 'list': 1, 'thread': 2, 'nic': 3}
 
 
-def _executor(name):
+def _executor(name: str) -> int:
     try:
         return EXECUTORS[name]
     except (KeyError, TypeError):
@@ -37,7 +42,7 @@ class Plan:
                 plan.wait()
     """
 
-    def __init__(self, call, *arguments):
+    def __init__(self, call: Any, *arguments: Any) -> None:
         made = ctypes.c_void_p()
         status = call(*arguments, ctypes.byref(made))
         if status or not made.value:
@@ -45,57 +50,65 @@ class Plan:
         self._handle = made.value
 
     @classmethod
-    def broadcast(cls, dest, source, root=0, team=world, executor='auto'):
+    def broadcast(cls, dest: np.ndarray, source: np.ndarray, root: int = 0, team: Team = world,
+                  executor: str = 'auto') -> Plan:
+        """dest of all PEs gets source of the root."""
         _same('broadcast', dest, source, source.size, source.size)
         return cls(_broadcast, team._handle, whole(dest, 'plan: dest'), whole(source, 'plan: source'), source.nbytes,
                    team._root(root, 'broadcast'), _executor(executor))
 
     @classmethod
-    def reduce(cls, dest, source, operation='sum', team=world, executor='auto'):
+    def reduce(cls, dest: np.ndarray, source: np.ndarray, operation: str = 'sum', team: Team = world,
+               executor: str = 'auto') -> Plan:
+        """dest of all PEs gets the sum (prod, min, max, and, or, xor, avg), element by element."""
         _same('reduce', dest, source, source.size, source.size)
         return cls(_allreduce, team._handle, whole(dest, 'plan: dest'), whole(source, 'plan: source'), source.size,
                    _types.code_of(source.dtype, 'reduce'), _types.operation(operation), _executor(executor))
 
     @classmethod
-    def fcollect(cls, dest, source, team=world, executor='auto'):
+    def fcollect(cls, dest: np.ndarray, source: np.ndarray, team: Team = world, executor: str = 'auto') -> Plan:
+        """dest gets the sources of all PEs, one after another."""
         _same('fcollect', dest, source, source.size * team.n_pes, source.size)
         return cls(_allgather, team._handle, whole(dest, 'plan: dest'), whole(source, 'plan: source'), source.nbytes,
                    _executor(executor))
 
     @classmethod
-    def alltoall(cls, dest, source, team=world, executor='auto'):
+    def alltoall(cls, dest: np.ndarray, source: np.ndarray, team: Team = world, executor: str = 'auto') -> Plan:
+        """source has an equal block for each PE, and dest gets one from each."""
         _same('alltoall', dest, source, source.size, source.size)
         return cls(_alltoall, team._handle, whole(dest, 'plan: dest'), whole(source, 'plan: source'),
                    source.nbytes // team.n_pes, _executor(executor))
 
-    def _there(self):
+    def _there(self) -> int:
         if self._handle is None:
             raise ValueError('plan: it was freed')
         return self._handle
 
-    def start(self):
+    def start(self) -> None:
         """Begins a run, and returns at once."""
         _start(self._there())
 
-    def test(self):
+    def test(self) -> bool:
         """Is the run over?"""
         return bool(_test(self._there()))
 
-    def wait(self, timeout=None):
+    def wait(self, timeout: float | None = None) -> None:
         """Waits until the run is over, for at most so many seconds. An interrupt ends the wait, not the run."""
         handle = self._there()
         until(lambda: _test(handle), 'plan', timeout)
 
-    def run(self):
+    def run(self) -> None:
+        """Starts, and waits."""
         self.start()
         self.wait()
 
-    def free(self):
+    def free(self) -> None:
+        """All PEs of the team call it, in the same order; `with` does it."""
         _free(self._there())
         self._handle = None
 
-    def __enter__(self):
+    def __enter__(self) -> Plan:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.free()

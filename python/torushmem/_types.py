@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Types of elements: NumPy's, and the library's names and codes for them."""
 
+from __future__ import annotations
+
 import ctypes
 
 import numpy as np
@@ -27,7 +29,7 @@ OPERATIONS = {'sum': 0, 'prod': 1, 'min': 2, 'max': 3, 'and': 4, 'or': 5, 'xor':
 _by_dtype = {np.dtype(name): row for name, row in _TYPES.items()}
 
 
-def of(dtype, purpose):
+def of(dtype: np.dtype, purpose: str) -> tuple:
     """(name, code, C's type); purpose: the routine that asks, for the message."""
     try:
         return _by_dtype[dtype]
@@ -35,15 +37,15 @@ def of(dtype, purpose):
         raise TypeError('%s: no type of elements %s; there are %s' % (purpose, dtype, ', '.join(_TYPES))) from None
 
 
-def name_of(dtype, purpose):
+def name_of(dtype: np.dtype, purpose: str) -> str:
     return of(dtype, purpose)[0]
 
 
-def code_of(dtype, purpose):
+def code_of(dtype: np.dtype, purpose: str) -> int:
     return of(dtype, purpose)[1]
 
 
-def argument_of(dtype, purpose):
+def argument_of(dtype: np.dtype, purpose: str) -> type:
     """C's type for one value of it as an argument."""
     argument = of(dtype, purpose)[2]
     if argument is None:
@@ -51,7 +53,7 @@ def argument_of(dtype, purpose):
     return argument
 
 
-def operation(name):
+def operation(name: str) -> int:
     try:
         return OPERATIONS[name]
     except (KeyError, TypeError):

@@ -2,6 +2,8 @@
 """The package torushmem: arrays, puts and gets of all shapes, words, collectives, plans, grids, and what it says of
 mistakes. For any number of PEs, on any path."""
 
+import inspect
+
 import numpy as np
 
 import torushmem as sh
@@ -213,7 +215,25 @@ def check_mistakes():
         sh.free(array)
 
 
+def check_help():
+    """Every public thing says what it does, and of what types its arguments and results are."""
+    for name in sh.__all__:
+        thing = getattr(sh, name)
+        members = [(name, thing)] if callable(thing) else []
+        if inspect.isclass(thing):
+            members += [(name + '.' + inner, member) for inner, member in inspect.getmembers(thing, callable)
+                        if not inner.startswith('_')]
+        for where, member in members:
+            assert inspect.getdoc(member), 'no help for ' + where
+            if inspect.isclass(member) or inspect.isbuiltin(member) or isinstance(member, type(dict.get)):
+                continue
+            hints, wanted = member.__annotations__, inspect.signature(member).parameters
+            missing = [one for one in [*wanted, 'return'] if one not in hints and one not in ('self', 'cls')]
+            assert not missing, (where, missing)
+
+
 def main():
+    check_help()
     try:
         sh.my_pe()
         assert False, 'a PE without a job'
