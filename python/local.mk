@@ -8,6 +8,7 @@ dist_pythonpackage_DATA = \
 	python/torushmem/_library.py \
 	python/torushmem/_memory.py \
 	python/torushmem/_plans.py \
+	python/torushmem/_progress.py \
 	python/torushmem/_teams.py \
 	python/torushmem/_torch_mail.py \
 	python/torushmem/_torch_work.py \

@@ -80,12 +80,12 @@ def _init_by_id(level: int, rank: int, size: int, unique_id: bytes) -> None:
 def finalize() -> None:
     """Leaves the job, with all PEs. Arrays in symmetric memory are gone. A program that just ends does the
     same, unless it ends by an exception: that ends the job."""
-    global _running
+    global _running, count
     if not _running:
         return
-    _running = False
     for forget in _at_end:
         forget()
+    _running, count = False, 0
     _finalize()
 
 

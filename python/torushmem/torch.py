@@ -28,7 +28,8 @@ import torch.distributed as dist
 
 import torushmem as sh
 
-from . import _memory
+from . import _memory, _progress
+from ._job import at_end
 from ._library import INT, POINTER, SIZE, Error, routine
 from ._torch_mail import Flat, Mail, nbytes_of
 from ._torch_work import Runner, Work, seconds_of
@@ -198,6 +199,20 @@ class _Job:
 _job: Optional[_Job] = None
 
 
+def _forget_job() -> None:
+    """torushmem.finalize ends it."""
+    global _job
+    if _job is None:
+        return
+    for group in list(_job.groups):
+        group.close(Error('torushmem: the job was finalized'))
+    _job.mail.close()
+    _job = None
+
+
+at_end(_forget_job)
+
+
 def _must(status: int, what: str) -> None:
     if status:
         raise Error('torushmem: %s failed with status %d' % (what, status))
@@ -221,6 +236,7 @@ class Group(dist.ProcessGroup):
         self._runner, self._copier = Runner('torushmem group'), Runner('torushmem copies')
         self._queued, self._lock = 0, threading.Lock()
         self._error: Optional[BaseException] = None
+        self._note: Optional[list] = None
         _job.groups.add(self)
 
     # Names that torch asks for.
@@ -242,31 +258,40 @@ class Group(dist.ProcessGroup):
         """Nothing goes on in it from now on."""
         self._error = self._error or error
 
-    def _is_idle(self) -> bool:
-        """May the caller's thread run a collective? What a callback in the group's own thread calls cannot wait for
-        that."""
+    def _check_whole(self) -> None:
         if self._error is not None:
             raise self._error
-        return self._queued == 0 or self._runner.is_this_thread()
+
+    def _is_at_once(self, nbytes: int, opts: Any) -> bool:
+        """Does the caller's thread run the collective? Newer versions of torch say whether it waits anyway. What a
+        callback in the group's own thread calls cannot wait for that."""
+        self._check_whole()
+        return (self._queued == 0 and nbytes <= AT_ONCE and not getattr(opts, 'asyncOp', False) or
+                self._runner.is_this_thread())
 
     def _run(self, what: str, call: Callable[[], None], result: Any, nbytes: int, opts: Any = None) -> Any:
         work = Work(what, result)
         with self._lock:
-            # Newer versions of torch say whether the caller waits.
-            at_once = self._is_idle() and nbytes <= AT_ONCE and not getattr(opts, 'asyncOp', False)
-            at_once = at_once or self._runner.is_this_thread()
+            at_once = self._is_at_once(nbytes, opts)
             if not at_once:
                 self._queued += 1
-                self._runner.put(work.begin(self._limit, self.close), functools.partial(self._run_queued, call))
+                self._runner.put(work.begin(self._limit, self.close),
+                                 functools.partial(self._run_queued, what, call, nbytes))
         if at_once:
-            call()
+            self._run_noted(what, call, nbytes)
         return work.for_caller(3)
 
-    def _run_queued(self, call: Callable[[], None]) -> None:
+    def _run_noted(self, what: str, call: Callable[[], None], nbytes: int) -> None:
+        note = self._note = _progress.begin(what, nbytes)
         try:
-            if self._error is not None:
-                raise self._error
             call()
+        finally:
+            _progress.end(note)
+
+    def _run_queued(self, what: str, call: Callable[[], None], nbytes: int) -> None:
+        try:
+            self._check_whole()
+            self._run_noted(what, call, nbytes)
         except BaseException as error:
             self.close(error)
             raise
@@ -317,6 +342,8 @@ class Group(dist.ProcessGroup):
             finally:
                 if copies is not None:
                     copies.wait()
+            if self._note is not None:
+                self._note[2] = self._note[1] * (i + 1) // len(pieces)
         for piece in pieces[-1:]:
             drain(*piece)
 
@@ -341,7 +368,7 @@ class Group(dist.ProcessGroup):
         reduce, _, _, size = _reduction_of(_number(opts), tensor.dtype)
         count = tensor.numel()
         nbytes = count * size
-        if nbytes <= AT_ONCE and tensor.is_contiguous() and self._is_idle() and not getattr(opts, 'asyncOp', False):
+        if nbytes <= AT_ONCE and tensor.is_contiguous() and self._is_at_once(nbytes, opts) and not _progress.is_on():
             # The usual case of small ones, without detours.
             address, room = tensor.data_ptr(), self._next_room()
             _copy(room, address, nbytes)
@@ -597,7 +624,7 @@ class Group(dist.ProcessGroup):
     def send(self, tensors: list, to: int, tag: int = 0) -> Work:
         (tensor,) = tensors
         _check(tensors)
-        self._is_idle()
+        self._check_whole()
         return _job.mail.send(tensor, self._pes[to], (self._index, tag), self._limit)
 
     def recv(self, tensors: list, source: int, tag: int = 0) -> Work:
@@ -609,7 +636,7 @@ class Group(dist.ProcessGroup):
     def _receive(self, tensors: list, sources: list, tag: int) -> Work:
         (tensor,) = tensors
         _check(tensors)
-        self._is_idle()
+        self._check_whole()
         return _job.mail.receive(tensor, sources, (self._index, tag), self._pes, self._limit)
 
 
