@@ -256,6 +256,7 @@ EXTRA_DIST += \
 	tests/tools/python.bats \
 	tests/cluster/stencils.bats \
 	tests/cluster/team_cables.bats \
+	tests/cluster/torch.bats \
 	tests/cluster/trees.bats \
 	tests/cluster/observing.bats \
 	tests/cluster/own_cables.bats \

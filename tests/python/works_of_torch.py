@@ -4,6 +4,7 @@ threads, and training beside Gloo. A folder for the stores; steps of training (4
 
 import datetime
 import gc
+import io
 import os
 import sys
 import threading
@@ -51,31 +52,38 @@ def check_late_wait(me, n):
     """A wait that is too short is not the end of the collective."""
     if n == 1:
         return
+    data, news = torch.ones(LONG), torch.zeros(1)
     if me == n - 1:
-        time.sleep(0.3)
-    data = torch.ones(LONG)
+        dist.recv(news, 0)
     work = dist.all_reduce(data, async_op=True)
     if me == 0:
         raises(TimeoutError, 'all_reduce: not within 0.05 s', lambda: work.wait(seconds(0.05)))
+        dist.send(news, n - 1)
     work.wait()
     assert (data == n).all()
-    came = torch.zeros(1)
     if me == 0:
-        raises(TimeoutError, 'recv: not within 0.05 s', lambda: dist.irecv(came, n - 1).wait(seconds(0.05)))
+        raises(TimeoutError, 'recv: not within 0.05 s', lambda: dist.irecv(news, n - 1).wait(seconds(0.05)))
 
 
 def check_time_limit_of_group(me, n):
-    """The group is of no use after it."""
+    """The group is of no use after it. The last rank comes when all others have given up."""
     if n == 1:
         return
-    group = dist.new_group(timeout=seconds(0.2))
-    dist.barrier()
+    group = dist.new_group(timeout=seconds(60))
+    assert group._limit == 60
+    group._limit = 0.2  # torch itself takes the time limit for the making of the group
+    news = torch.zeros(1)
     if me == n - 1:
-        time.sleep(0.5)
-        dist.all_reduce(torch.ones(LONG), group=group)
-    else:
-        raises(TimeoutError, 'all_reduce: not within 0.2 s', lambda: dist.all_reduce(torch.ones(LONG), group=group))
-        raises(TimeoutError, 'all_reduce: not within 0.2 s', lambda: dist.all_reduce(torch.ones(1), group=group))
+        for other in range(n - 1):
+            dist.recv(news, other)
+        try:
+            dist.all_reduce(torch.ones(LONG), group=group)
+        except TimeoutError:
+            pass
+        return
+    raises(TimeoutError, 'all_reduce: not within 0.2 s', lambda: dist.all_reduce(torch.ones(LONG), group=group))
+    raises(TimeoutError, 'all_reduce: not within 0.2 s', lambda: dist.all_reduce(torch.ones(1), group=group))
+    dist.send(news, n - 1)
 
 
 def check_error(me, n):
@@ -89,6 +97,26 @@ def check_error(me, n):
     raises(ValueError, 'on purpose', work.wait)
     raises(RuntimeError, 'on purpose', work.get_future().wait)
     raises(ValueError, 'on purpose', lambda: dist.all_reduce(torch.ones(1), group=group))
+
+
+def check_progress(me, n):
+    """A line for what takes longer than asked for."""
+    lines, room = io.StringIO(), sh.zeros(1)
+    wanted = ['torushmem: PE 0: %s of 0.0 MiB for 0 s' % name for name in ('all_reduce', 'reduce') if n > 1]
+    sh.progress(0.05, lines)
+    for _ in range(20):
+        if me == n - 1:
+            time.sleep(0.2)
+        missing = torch.tensor([me == 0 and any(line not in lines.getvalue() for line in wanted)])
+        dist.all_reduce(missing, dist.ReduceOp.MAX)
+        if not missing:
+            break
+        if me == n - 1:
+            time.sleep(0.2)
+        sh.world.reduce(room, room)
+    assert not missing, lines.getvalue()
+    sh.progress(1e6)
+    sh.free(room)
 
 
 def check_begin_again(me, n):
@@ -145,11 +173,12 @@ def main():
     sh.init(threads='multiple')
     begin('first')
     me, n = dist.get_rank(), dist.get_world_size()
-    for check in (check_works, check_late_wait, check_time_limit_of_group, check_error, check_begin_again,
+    for check in (check_works, check_late_wait, check_time_limit_of_group, check_error, check_progress, check_begin_again,
                   check_beside_gloo):
         check(me, n)
         dist.barrier()
     dist.destroy_process_group()
+    sh.finalize()
 
 
 main()
