@@ -16,7 +16,7 @@ struct line_piece {
 	uint64_t number;
 	/* The axis, and this node's coordinate on it. */
 	int axis, size, me, stride;
-	bool ring;
+	bool ring, by_pairs;
 	size_t windows_before; /* those of axes before */
 	struct comms_request *request;
 	int sent;
@@ -31,14 +31,22 @@ static int all_sizes(const struct torus_shape *shape, int axes)
 	return sum;
 }
 
+static int longest_axis(const struct torus_shape *shape)
+{
+	int longest = 0;
+
+	for (int a = 0; a < shape->axes; a++)
+		longest = shape->axis[a].size > longest ? shape->axis[a].size : longest;
+	return longest;
+}
+
 size_t torus_lines_allreduce_most(const struct torus_topology *topology)
 {
 	const struct torus_shape *shape = &topology->sites.shape;
 	int windows = all_sizes(shape, shape->axes);
 
-	for (int a = 0; a < shape->axes; a++)
-		if (shape->axis[a].size > TORUS_LINE)
-			return 0;
+	if (longest_axis(shape) > TORUS_LINE)
+		return 0;
 	return topology->whole && windows > 0 ? (size_t)TORUS_WINDOWS / 2 / (size_t)windows / 64 * 64 : 0;
 }
 
@@ -67,16 +75,25 @@ static int around(const struct line_piece *p, int coordinate)
 	return (coordinate + p->size) % p->size;
 }
 
-/* To the next node of the line, up or down: the data of the node at coordinate `origin`. */
-static void send_on(struct line_piece *p, int step, int origin)
+/* To a node of the line, into its window for the data of the node at coordinate `origin`. */
+static void send_to(struct line_piece *p, int to, int origin, const char *data)
 {
 	const struct torus_topology *topology = p->allreduce->topology;
-	int to = around(p, p->me + step);
-	const char *data = origin == p->me ? p->mine : window_of(p, origin);
 
 	comms_put_notify_later(&p->request[p->sent++], (struct comms_piece){window_of(p, origin), data, p->bytes},
 			       (struct comms_flag){&p->allreduce->area->arrived[p->axis][origin], p->number},
 			       topology->pe[topology->me + (to - p->me) * p->stride], p->allreduce->routine);
+}
+
+static const char *data_of(const struct line_piece *p, int coordinate)
+{
+	return coordinate == p->me ? p->mine : window_of(p, coordinate);
+}
+
+/* To the next node of the line, up or down: the data of the node at coordinate `origin`. */
+static void send_on(struct line_piece *p, int step, int origin)
+{
+	send_to(p, around(p, p->me + step), origin, data_of(p, origin));
 }
 
 static void await_data_of(const struct line_piece *p, int origin)
@@ -116,11 +133,6 @@ static void exchange_line(struct line_piece *p)
 	COMMS_WAIT(COMMS_ANYWHERE, all_is_sent(p));
 }
 
-static const char *data_of(const struct line_piece *p, int coordinate)
-{
-	return coordinate == p->me ? p->mine : window_of(p, coordinate);
-}
-
 /* The result may be this node's own data, which the windows hold on other nodes only. */
 static void combine_line(const struct line_piece *p, char *sum)
 {
@@ -130,6 +142,41 @@ static void combine_line(const struct line_piece *p, char *sum)
 	for (int c = 2; c < p->size; c++)
 		p->allreduce->combine(sum, sum, data_of(p, c), count);
 	memcpy(p->result, sum, p->bytes);
+}
+
+static void combine_in_order(const struct line_piece *p, char *result, const char *mine, const char *theirs,
+			     bool mine_first)
+{
+	p->allreduce->combine(result, mine_first ? mine : theirs, mine_first ? theirs : mine,
+			      p->bytes / p->allreduce->element);
+}
+
+/*
+ * A ring of four: first 0 with 1 and 2 with 3, then 1 with 2 and 3 with 0 exchange what they have.
+ * That is two messages of each node, one to each neighbour, where going half-way round is three.
+ */
+static void reduce_by_pairs(struct line_piece *p, char *sum)
+{
+	int first = p->me ^ 1, second = 3 - p->me;
+
+	p->sent = 0;
+	send_to(p, first, p->me, p->mine);
+	await_data_of(p, first);
+	combine_in_order(p, sum, p->mine, window_of(p, first), p->me < first);
+	send_to(p, second, p->me, sum);
+	await_data_of(p, second);
+	COMMS_WAIT(COMMS_ANYWHERE, all_is_sent(p));
+	combine_in_order(p, p->result, sum, window_of(p, second), p->me < second);
+}
+
+static void reduce_line(struct line_piece *p, char *sum)
+{
+	if (p->by_pairs) {
+		reduce_by_pairs(p, sum);
+		return;
+	}
+	exchange_line(p);
+	combine_line(p, sum);
 }
 
 static void reduce_piece(struct line_piece *p, char *sum)
@@ -144,9 +191,9 @@ static void reduce_piece(struct line_piece *p, char *sum)
 		p->ring = shape->axis[a].ring;
 		p->stride = shape->stride[a];
 		p->me = torus_coordinate(shape, p->allreduce->topology->me, a);
+		p->by_pairs = torus_lines_by_pairs(&shape->axis[a]);
 		p->windows_before = (size_t)all_sizes(shape, a);
-		exchange_line(p);
-		combine_line(p, sum);
+		reduce_line(p, sum);
 		p->mine = p->result;
 	}
 }
@@ -154,12 +201,13 @@ static void reduce_piece(struct line_piece *p, char *sum)
 void torus_lines_allreduce(const struct torus_lines_allreduce *allreduce)
 {
 	size_t most = torus_lines_allreduce_most(allreduce->topology);
+	size_t longest = allreduce->bytes < most ? allreduce->bytes : most;
 	struct line_piece p = {.allreduce = allreduce, .most = most};
-	char *sum = malloc(2 * most), *own = sum + most;
+	char *sum = malloc(2 * longest), *own = sum + longest;
 
-	p.request = calloc(2 * TORUS_LINE, sizeof *p.request);
+	p.request = calloc(2 * (size_t)longest_axis(&allreduce->topology->sites.shape), sizeof *p.request);
 	if (!sum || !p.request)
-		rte_die(allreduce->routine, "no memory for a buffer of %zu bytes", 2 * most);
+		rte_die(allreduce->routine, "no memory for a buffer of %zu bytes", 2 * longest);
 	for (size_t at = 0, i = 0; at < allreduce->bytes; at += most, i++) {
 		p.number = allreduce->number + i;
 		p.bytes = allreduce->bytes - at < most ? allreduce->bytes - at : most;

@@ -221,15 +221,25 @@ double torus_doubling_seconds(const struct torus_shape *shape, size_t bytes, siz
 	return rounds * pieces * costs->forward + hops * (double)bytes / costs->rate;
 }
 
-/* A round sends a piece to both neighbours. */
+bool torus_lines_by_pairs(const struct torus_axis *axis)
+{
+	return axis->ring && axis->size == 4;
+}
+
+/* A round sends a piece to both neighbours, or to the only one, which saves work. */
 double torus_lines_allreduce_seconds(const struct torus_shape *shape, size_t bytes, size_t most,
 				     const struct torus_costs *costs)
 {
-	double rounds = 0, pieces = (double)((bytes + most - 1) / most);
+	double seconds = 0, pieces = (double)((bytes + most - 1) / most);
 
-	for (int a = 0; a < shape->axes; a++)
-		rounds += shape->axis[a].ring ? shape->axis[a].size / 2 : shape->axis[a].size - 1;
-	return rounds * (pieces * (costs->forward + 2 * costs->handle) + (double)bytes / costs->rate);
+	for (int a = 0; a < shape->axes; a++) {
+		const struct torus_axis *axis = &shape->axis[a];
+		int rounds = axis->ring ? axis->size / 2 : axis->size - 1;
+		double more = axis->size == 2 || torus_lines_by_pairs(axis) ? 0 : 2 * costs->handle;
+
+		seconds += rounds * (pieces * (costs->forward + more) + (double)bytes / costs->rate);
+	}
+	return seconds;
 }
 
 /*

@@ -117,6 +117,11 @@ double torus_doubling_seconds(const struct torus_shape *shape, size_t bytes, siz
 			      const struct torus_costs *costs);
 double torus_lines_allreduce_seconds(const struct torus_shape *shape, size_t bytes, size_t most,
 				     const struct torus_costs *costs);
+/*
+ * Are the nodes of this line, a ring of four, paired with one neighbour and then with the other?
+ * That is a message of each node in a round.
+ */
+bool torus_lines_by_pairs(const struct torus_axis *axis);
 
 /*
  * Time of an all-to-all of this many bytes per node: directly, by routes in dimension order, which

@@ -168,6 +168,33 @@ static int live(const char *shape, int life, const char *algorithm)
 	return nodes;
 }
 
+static uint64_t messages_sent(void)
+{
+	shmemx_stats_t stats;
+
+	CHECK(shmemx_stats_read("inside", &stats) == 0);
+	return stats.calls;
+}
+
+/* On a ring of four each node sends one message to each neighbour, whatever they sum. */
+static void count_messages(void)
+{
+	uint64_t before;
+
+	setenv("SHMEM_TORUS", "4", 1);
+	setenv("SHMEM_REDUCE_ALGORITHM", "torus-lines", 1);
+	setenv("SHMEM_STATS", "yes", 1);
+	begin();
+	dest = symmetric(LARGEST);
+	source = symmetric(LARGEST);
+	sum_int(1024, false, 1);
+	before = messages_sent();
+	shmem_int_sum_reduce(SHMEM_TEAM_WORLD, (int *)dest, (int *)source, 1024);
+	shmem_int_sum_reduce(SHMEM_TEAM_WORLD, (int *)dest, (int *)dest, 1024);
+	CHECK_EQUAL(messages_sent() - before, 4);
+	shmem_finalize();
+}
+
 int main(void)
 {
 	char shape[64];
@@ -181,5 +208,7 @@ int main(void)
 		live(shape, life, algorithms[life % 3]);
 		live(shape, life, rings[life % 2]);
 	}
+	if (nodes == 4 && npes == 4)
+		count_messages();
 	return 0;
 }

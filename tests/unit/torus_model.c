@@ -369,6 +369,27 @@ static void check_gather(void)
 	       torus_lines_gather_seconds(&shape, 8, &links));
 }
 
+/* Only a node that sends both ways in a round has more work than one message is. */
+static void check_work_of_lines(void)
+{
+	static const struct {
+		const char *shape;
+		double seconds;
+	} known[] = {{"2", 0}, {"4", 0}, {"4m", 3}, {"2x2", 0}, {"4x3", 1}, {"6", 3}};
+	const struct torus_costs work = {.handle = 0.5, .rate = 1e30};
+	char problem[TORUS_PROBLEM];
+	struct torus_shape shape;
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		double seconds;
+
+		torus_shape_read(&shape, known[i].shape, problem);
+		seconds = torus_lines_allreduce_seconds(&shape, 64, 64, &work);
+		EXPECT(seconds < known[i].seconds + 1e-9 && seconds > known[i].seconds - 1e-9,
+		       "%s: lines have %g s of work", known[i].shape, seconds);
+	}
+}
+
 /* Rounds of one second, whatever their bytes: as many as a torus is wide, for each piece. */
 static void check_little_sums(void)
 {
@@ -427,6 +448,7 @@ int main(void)
 	check_crossings();
 	check_alltoall();
 	check_gather();
+	check_work_of_lines();
 	check_little_sums();
 	check_shared_links();
 	for (int i = 0; i < 300; i++) {
