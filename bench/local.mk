@@ -17,6 +17,7 @@ bench_bench_SOURCES = $(bench_shared) \
 	bench/programs/isort.c \
 	bench/programs/memory.c \
 	bench/programs/overlap.c \
+	bench/programs/members.c \
 	bench/programs/pes.c \
 	bench/programs/pingpong.c \
 	bench/programs/plans.c \
@@ -37,7 +38,7 @@ bench_floor_floor_LDADD =
 # inner names were made local.
 if HAVE_ARCHIVE
 noinst_PROGRAMS += bench/breakdown
-bench_breakdown_SOURCES = bench/programs/breakdown.c bench/programs/bench.h bench/programs/harness.c bench/programs/line.c bench/programs/measure.h bench/programs/pes.c bench/programs/record.c
+bench_breakdown_SOURCES = bench/programs/breakdown.c bench/programs/bench.h bench/programs/harness.c bench/programs/line.c bench/programs/measure.h bench/programs/members.c bench/programs/pes.c bench/programs/record.c
 # As the library's functions, which they are compared with.
 bench_breakdown_CFLAGS = $(AM_CFLAGS) $(ALIGN_CFLAGS)
 bench_breakdown_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
@@ -54,6 +55,7 @@ EXTRA_DIST += \
 	bench/compare/plots.gp \
 	bench/compare/report.py \
 	bench/programs/neighbours_mpi.c \
+	bench/programs/sums_mpi.c \
 	docs/performance \
 	docs/lattice-qcd.md \
 	docs/performance.md \
@@ -80,11 +82,23 @@ performance: all
 		--keep $(top_srcdir)/docs/records/performance.tsv $(COMPARE_FLAGS) "$$@"
 	@python3 $(top_srcdir)/bench/compare/report.py
 
+# Sums of little data beside Open MPI's two, OpenSHMEM and MPI_Allreduce, in the same rounds.
+COMPARE_MPICC = /usr/bin/mpicc
+
+performance-sums: all
+	@for tool in '$(COMPARE_OSHCC)' '$(COMPARE_MPICC)'; do \
+		command -v "$$tool" >/dev/null || \
+			{ echo "no Open MPI at $$tool to compare with (Debian: openmpi-bin libopenmpi-dev)"; exit 1; }; \
+	done; \
+	python3 $(top_srcdir)/bench/compare/libraries --build '$(abs_top_builddir)' --only sums,sums-4 $(COMPARE_FLAGS) \
+		--against NAME=oshmem OSHCC='$(COMPARE_OSHCC)' OSHRUN='$(COMPARE_OSHRUN)' \
+		--against NAME=mpi MPICC='$(COMPARE_MPICC)' OSHRUN='$(COMPARE_OSHRUN)'
+
 # The tables and plots of pages again from their records; needs gnuplot (Debian: gnuplot-nox).
 figures:
 	@python3 $(top_srcdir)/bench/compare/report.py
 
-.PHONY: figures performance
+.PHONY: figures performance performance-sums
 
 # Collectives on tori that nobody has at hand.
 bench_simulate_SOURCES = bench/programs/simulate.c bench/programs/simulate.h bench/programs/simulate_alltoall.c bench/programs/simulate_rings.c bench/programs/simulate_schedule.c

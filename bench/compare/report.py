@@ -101,20 +101,25 @@ def wanted(key):
 TITLES = {"openmpi": "Open MPI"}
 
 
+def answer(words, row, others):
+    cells = [words, amount(float(row["ours"]), row["unit"])]
+    for other in others:
+        known = row[other] != ""
+        cells.append(amount(float(row[other]), row["unit"]) if known else "")
+        cells.append(times(1 / float(row["ours/" + other])) if known else "")
+    return "| " + " | ".join(cells) + " |"
+
+
 def answers(table, others):
     lines = ["| what | torushmem |" + "".join(" %s | its time / ours |" % TITLES.get(o, o) for o in others),
              "|---|---|" + "---|---|" * len(others)]
-    for words, key in ANSWERS:
-        row = table.get(key)
-        if not row:
-            continue
-        cells = [words, amount(float(row["ours"]), row["unit"])]
-        for other in others:
-            known = row[other] != ""
-            cells.append(amount(float(row[other]), row["unit"]) if known else "")
-            cells.append(times(1 / float(row["ours/" + other])) if known else "")
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+    return lines + [answer(words, table[key], others) for words, key in ANSWERS if key in table]
+
+
+def sums(table, others):
+    """Lines of a table for all sizes of the groups sums."""
+    return [answer("sum of %s bytes, %s PEs, %s" % (r["bytes"], r["pes"], r["variant"]), r, others)
+            for r in table.values() if r["group"].startswith("sums")]
 
 
 def replace_table(text, name, lines):

@@ -70,6 +70,9 @@ void group_barrier(void);
 long group_broadcast(long value);
 /* Member 0 gets everybody's in all[]. */
 void group_gather(double mine, double *all);
+/* Fill in the group's processors and raw, by means of the two above. */
+void group_find_processors(void);
+void group_find_raw(void);
 /* One line, and the end of all members. */
 void group_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 

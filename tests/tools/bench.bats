@@ -163,6 +163,8 @@ made_up_records()
 	record 5 put other put blocking 8 1 mixed
 	record 1 put ours put blocking 65536 1000 far
 	record 1 put other put blocking 65536 2000 far
+	record 1 sums ours reduce team 8 300 near
+	record 1 sums other reduce team 8 600 near
 	# Never in one state: no ratio.
 	record 1 get ours g heap 8 10 near
 	record 1 get other g heap 8 90 far
@@ -175,6 +177,7 @@ made_up_records()
 	run "$COMPARE/libraries" --report --out out --keep kept
 	[ "$status" -eq 0 ]
 	says '^\| 8-byte put \| 20.0 ns \| 100 ns \| 5.0 \|$'
+	says '^\| sum of 8 bytes, 2 PEs, team \| 300 ns \| 600 ns \| 2.0 \|$'
 	tab=$(printf '\t')
 	row() { printf '%s\n' "$*" | tr ' ' "$tab"; }
 	grep -qx "$(row put put blocking 8 2 ns 20 8 100 0.2 0.1 0.3)" out/table.tsv
@@ -217,12 +220,22 @@ made_up_records()
 	rm "/dev/shm/other-$$" # not of a name that these libraries give
 }
 
+@test "sums of MPI are measured as ours" {
+	command -v mpicc >/dev/null || skip "mpicc is not there; on Debian: apt-get install libopenmpi-dev"
+	programs=$TOP_SRCDIR/bench/programs
+	mpicc -std=gnu11 -o sums "$programs"/{sums_mpi,members,harness,line,main,record}.c -lm
+	run timeout -k 2 60 mpirun --allow-run-as-root --oversubscribe -n 2 ./sums --csv --quick --sizes 8,64k
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+	says '^reduce,set,8,2,' && says '^reduce,team,65536,2,'
+}
+
 @test "compare: what makes no sense gets one line" {
 	need_python
 	run "$COMPARE/libraries" --help
 	[ "$status" -eq 0 ]
 	says 'sync-64'
-	for wrong in --nonsense --only=x '--only nonsense' '--rounds 0' '--against X=1' '--report --out none'; do
+	for wrong in --nonsense --only=x '--only nonsense' '--rounds 0' '--against X=1' '--against MPICC=mpicc' '--report --out none'; do
 		# shellcheck disable=SC2086 # two words
 		run "$COMPARE/libraries" --build "$TOP_BUILDDIR" $wrong
 		one_line_and 2
