@@ -174,6 +174,25 @@ static bool is_second(const char *name, const char *first, const char *second)
 	exit(1);
 }
 
+/* Byte of a line in whose word readers find a marker; returns the place of the word. */
+static unsigned marker_setting(void)
+{
+	static const char name[] = "SOFTOFU_MARKER";
+	const char *value = getenv(name);
+	unsigned long byte;
+	char *end;
+
+	if (!value || !*value || !strcmp(value, "last"))
+		return 248;
+	if (!strcmp(value, "first"))
+		return 0;
+	byte = strtoul(value, &end, 10);
+	if (*value >= '0' && *value <= '9' && !*end && byte < 256)
+		return (unsigned)byte / 8 * 8;
+	complain_about(name, "last, first, or a number from 0 to 255 is wanted, the byte of a line with the marker");
+	exit(1);
+}
+
 /* direct, or packets and, behind a colon, what they go through. */
 static void read_net(struct settings *settings)
 {
@@ -215,6 +234,7 @@ void settings_read(struct settings *settings)
 	settings->record = getenv("SOFTOFU_RECORD");
 	settings->order = is_second("SOFTOFU_ORDER", "adversarial", "posted") ? ORDER_POSTED : ORDER_REORDERED;
 	settings->tear = is_second("SOFTOFU_TEAR", "no", "yes");
+	settings->marker = marker_setting();
 	settings->sps_by_block = is_second("SOFTOFU_SPS", "descriptor", "block");
 	settings->early_cqs = is_second("SOFTOFU_CQS", "late", "early");
 	read_net(settings);

@@ -20,7 +20,8 @@ struct settings {
 	char job[24];	 /* names the job on this machine; empty: this process is alone */
 	const char *run; /* the run directory, or NULL */
 	enum order order;
-	bool tear; /* an aligned line of 256 bytes arrives in parts */
+	bool tear;	 /* an aligned line of 256 bytes arrives in parts */
+	unsigned marker; /* place in each line of the word that strong order writes last */
 	unsigned long seed;
 	long mrq_size;
 	bool early_cqs;	   /* a rank's CQs begin where they did in the machine's first years */

@@ -9,9 +9,10 @@
  * directly between the memories.
  *
  * Without strong order, reorder injection cuts a block into pieces and copies them in random order,
- * so that a program that polls the last word of a buffer fails. With strong order, the last line is
- * written last, or a block that fits in one packet is written at once. SOFTOFU_TEAR=yes cuts lines,
- * too, and writes the last word last.
+ * so that a program that polls the last word of a buffer fails. With strong order, a block is
+ * written line by line, and of each line the word with the marker last (reach.h).
+ * SOFTOFU_TEAR=yes cuts in the middle of lines, and copies these pieces in random order with strong
+ * order, too, all but the last word.
  */
 enum { PIECE_LEAST = CACHE_LINE, PIECES_OF_A_BLOCK = 16, LAST_WORD = 8 };
 
@@ -19,7 +20,7 @@ struct pieces {
 	struct piece piece[PIECES];
 	int count;
 	uint32_t rank;
-	bool write, shuffle, tear;
+	bool write, strong, tear;
 	struct vcq *from;
 };
 
@@ -36,18 +37,23 @@ static void shuffle_pieces(struct pieces *pieces)
 	vcq_unlock(pieces->from);
 }
 
+static bool shuffled(const struct pieces *pieces)
+{
+	return !pieces->strong || (pieces->tear && pieces->write);
+}
+
 static enum reached flush_pieces(struct pieces *pieces)
 {
 	int count = pieces->count;
 
-	if (pieces->shuffle)
+	if (shuffled(pieces))
 		shuffle_pieces(pieces);
 	pieces->count = 0;
 	if (!pieces->write)
 		return reach_read(pieces->from->nic, pieces->rank, pieces->piece, count);
-	if (!pieces->shuffle)
-		return reach_write_in_order(pieces->from->nic, pieces->rank, pieces->piece, count);
-	return reach_write(pieces->from->nic, pieces->rank, pieces->piece, count);
+	if (shuffled(pieces))
+		return reach_write(pieces->from->nic, pieces->rank, pieces->piece, count);
+	return reach_write_in_order(pieces->from->nic, pieces->rank, pieces->piece, count);
 }
 
 static enum reached add_piece(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)
@@ -58,32 +64,16 @@ static enum reached add_piece(struct pieces *pieces, uint64_t here, uint64_t the
 	return pieces->count == PIECES ? flush_pieces(pieces) : REACHED;
 }
 
-/* Length of the part of the last aligned unit that a block covers: a word or a line. */
-static size_t last_part(uint64_t there, size_t bytes, size_t unit)
-{
-	size_t last = (there + bytes) % unit;
-
-	last = last ? last : unit;
-	return last < bytes ? last : bytes;
-}
-
-/* Length of the last piece of a block that arrives in order. */
-static size_t ordered_end(const struct pieces *pieces, uint64_t there, size_t bytes)
-{
-	if (pieces->tear)
-		return last_part(there, bytes, LAST_WORD);
-	return bytes <= MOST_MTU ? bytes : last_part(there, bytes, CACHE_LINE);
-}
-
 /*
  * Length of the first piece of a block that is shuffled: the other pieces begin with lines of the
- * target.
+ * target, or in the middle of lines.
  */
 static size_t shuffled_begin(const struct pieces *pieces, uint64_t there, size_t bytes, size_t size)
 {
-	size_t begin = (CACHE_LINE - there % CACHE_LINE) % CACHE_LINE;
+	uint64_t edge = pieces->tear ? CACHE_LINE / 2 : 0;
+	size_t begin = (CACHE_LINE + edge - there % CACHE_LINE) % CACHE_LINE;
 
-	if (pieces->tear || bytes < CACHE_LINE)
+	if (bytes < CACHE_LINE)
 		return size;
 	if (begin)
 		return begin;
@@ -101,17 +91,11 @@ static size_t size_of_pieces(size_t bytes)
 	return size > PIECE_LEAST ? size : PIECE_LEAST;
 }
 
-static enum reached add_block(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)
+static enum reached add_shuffled(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)
 {
-	size_t size = size_of_pieces(bytes), next, last;
+	size_t size = size_of_pieces(bytes), next = shuffled_begin(pieces, there, bytes, size);
 	enum reached reached = REACHED;
 
-	if (!pieces->shuffle) {
-		last = ordered_end(pieces, there, bytes);
-		reached = add_piece(pieces, here, there, bytes - last);
-		return reached ? reached : add_piece(pieces, here + bytes - last, there + bytes - last, last);
-	}
-	next = shuffled_begin(pieces, there, bytes, size);
 	for (size_t at = 0; at < bytes && !reached; at += next, next = size) {
 		next = bytes - at < next ? bytes - at : next;
 		reached = add_piece(pieces, here + at, there + at, next);
@@ -119,12 +103,30 @@ static enum reached add_block(struct pieces *pieces, uint64_t here, uint64_t the
 	return reached;
 }
 
+static enum reached add_block(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)
+{
+	size_t last = bytes ? (there + bytes - 1) % LAST_WORD + 1 : 0;
+	enum reached reached;
+	struct piece word;
+
+	if (!shuffled(pieces))
+		return add_piece(pieces, here, there, bytes);
+	if (!pieces->strong)
+		return add_shuffled(pieces, here, there, bytes);
+	last = last < bytes ? last : bytes;
+	word = (struct piece){(void *)(uintptr_t)(here + bytes - last), there + bytes - last, last};
+	reached = add_shuffled(pieces, here, there, bytes - last);
+	if (!reached && pieces->count)
+		reached = flush_pieces(pieces);
+	return reached ? reached : reach_write_in_order(pieces->from->nic, pieces->rank, &word, 1);
+}
+
 static enum reached copy_blocks(struct vcq *from, struct shared_vcq *to, const struct descriptor *what, uint64_t here,
 				uint64_t there, bool strong)
 {
 	struct pieces pieces = {.rank = to->rank,
 				.write = what->kind != KIND_GET,
-				.shuffle = !strong,
+				.strong = strong,
 				.tear = from->nic->settings.tear,
 				.from = from};
 	uint32_t blocks = what->kind == KIND_PIGGYBACK ? 1 : what->memory.blocks;

@@ -88,14 +88,15 @@ static size_t payload_cut(const struct nic *nic, uint64_t there, size_t length)
 }
 
 /*
- * With strong order a payload is written at once, or its last word goes last where lines are torn.
- * Otherwise its end goes before its beginning.
+ * With strong order a payload is written in order, or its last word alone goes last where lines are
+ * torn. Otherwise its end goes before its beginning.
  */
 static enum reached write_payload(struct nic *nic, const struct label *label, const struct net_packet *packet,
 				  const char *data)
 {
 	size_t length = packet->length, first;
 	uint64_t there = label->address + packet->offset;
+	enum reached reached;
 	struct piece pieces[2];
 
 	if (label->strong)
@@ -114,8 +115,10 @@ static enum reached write_payload(struct nic *nic, const struct label *label, co
 		pieces[1] = pieces[0];
 		pieces[0] = end;
 	}
-	return label->strong ? reach_write_in_order(nic, (uint32_t)label->rank, pieces, 2)
-			     : reach_write(nic, (uint32_t)label->rank, pieces, 2);
+	if (!label->strong)
+		return reach_write(nic, (uint32_t)label->rank, pieces, 2);
+	reached = reach_write(nic, (uint32_t)label->rank, pieces, 1);
+	return reached == REACHED ? reach_write_in_order(nic, (uint32_t)label->rank, &pieces[1], 1) : reached;
 }
 
 static bool write_arrived(void *context, const struct net_packet *packet, const void *data)

@@ -9,8 +9,6 @@
 
 #include "softofu/nic/descriptor.h"
 
-enum { LINE_OF_PROCESSOR = 64 };
-
 /*
  * The memory of another process is read and written by the kernel (process_vm_readv,
  * process_vm_writev), so nothing has to be mapped, moved or asked of its owner. The kernel copies
@@ -33,34 +31,60 @@ static enum reached what_failed(void)
 }
 
 /*
- * Copies 4 or 8 aligned bytes as one word, so that another thread never sees half of it. The caller
- * is responsible for order.
+ * Copies in ascending order. Aligned words of 8 or 4 bytes are stored whole, so that another thread
+ * never sees half of one. The caller is responsible for order on processors that reorder stores.
  */
 static void copy_within(void *to, const void *from, size_t bytes)
 {
-	if (bytes == 8 && !(((uintptr_t)to | (uintptr_t)from) % 8))
-		__atomic_store_n((uint64_t *)to, *(const uint64_t *)from, __ATOMIC_RELAXED);
-	else if (bytes == 4 && !(((uintptr_t)to | (uintptr_t)from) % 4))
-		__atomic_store_n((uint32_t *)to, *(const uint32_t *)from, __ATOMIC_RELAXED);
-	else
-		memcpy(to, from, bytes);
+	for (size_t at = 0, size; at < bytes; at += size) {
+		char *there = (char *)to + at;
+		const char *here = (const char *)from + at;
+		uint64_t word;
+		uint32_t half;
+
+		size = 1;
+		if (bytes - at >= sizeof word && !((uintptr_t)there % sizeof word)) {
+			memcpy(&word, here, size = sizeof word);
+			__atomic_store_n((uint64_t *)there, word, __ATOMIC_RELAXED);
+		} else if (bytes - at >= sizeof half && !((uintptr_t)there % sizeof half)) {
+			memcpy(&half, here, size = sizeof half);
+			__atomic_store_n((uint32_t *)there, half, __ATOMIC_RELAXED);
+		} else {
+			__atomic_store_n(there, *here, __ATOMIC_RELAXED);
+		}
+	}
 }
 
-static ssize_t copy_across(int32_t pid, struct iovec *here, struct iovec *there, int count, bool write)
+struct transfer {
+	int32_t pid;
+	struct iovec *here, *there;
+	int heres, theres;
+};
+
+static enum reached copy_across(const struct transfer *transfer, ssize_t bytes, bool write)
 {
+	ssize_t moved;
+
+	if (!transfer->pid)
+		return NOBODY_THERE;
 	if (write)
-		return process_vm_writev(pid, here, (unsigned long)count, there, (unsigned long)count, 0);
-	return process_vm_readv(pid, here, (unsigned long)count, there, (unsigned long)count, 0);
+		moved = process_vm_writev(transfer->pid, transfer->here, (unsigned long)transfer->heres,
+					  transfer->there, (unsigned long)transfer->theres, 0);
+	else
+		moved = process_vm_readv(transfer->pid, transfer->here, (unsigned long)transfer->heres, transfer->there,
+					 (unsigned long)transfer->theres, 0);
+	if (moved < 0)
+		return what_failed();
+	return moved == bytes ? REACHED : NO_MEMORY_THERE;
 }
 
 static enum reached reach_pieces(struct nic *nic, uint32_t rank, const struct piece *pieces, int count, bool write)
 {
 	struct iovec here[PIECES], there[PIECES];
 	int32_t pid = atomic_load_explicit(&job_process(nic->job, rank)->pid, memory_order_relaxed);
-	ssize_t bytes = 0, moved;
+	struct transfer transfer = {pid, here, there, count, count};
+	ssize_t bytes = 0;
 
-	if (!pid)
-		return NOBODY_THERE;
 	for (int i = 0; i < count; i++) {
 		void *other = (void *)(uintptr_t)pieces[i].there;
 
@@ -74,48 +98,114 @@ static enum reached reach_pieces(struct nic *nic, uint32_t rank, const struct pi
 	}
 	if (rank == (uint32_t)nic->rank || !bytes)
 		return REACHED;
-	moved = copy_across(pid, here, there, count, write);
-	if (moved < 0)
-		return what_failed();
-	return moved == bytes ? REACHED : NO_MEMORY_THERE;
+	return copy_across(&transfer, bytes, write);
 }
 
 /*
- * Makes a piece visible at once. No store is as wide as a line of the machine, but the stores of
- * one copy follow each other within nanoseconds if this processor owns the lines. A reader that
- * polls one of them owns the others no longer once they have been written. So this first writes
- * what is there already, and then the piece. The program must not write there meanwhile, as it must
- * not on the machine.
+ * A put with strong order is written in steps: of each line of the machine all but one word, and
+ * then this word, where a reader that polls finds its marker. The kernel copies the steps of a call
+ * one after the other, each by a string instruction of its own on x86. The stores of one string
+ * instruction reach memory in any order, those of two in the order of the instructions. Other
+ * processors order the stores of a call not at all, so there each step is a call.
  */
-static enum reached write_at_once(struct nic *nic, uint32_t rank, const struct piece *piece)
+#ifndef STEPS_OF_A_CALL
+#if defined(__x86_64__)
+#define STEPS_OF_A_CALL 256
+#else
+#define STEPS_OF_A_CALL 1
+#endif
+#endif
+enum { WORD = 8 };
+
+struct steps {
+	struct nic *nic;
+	uint32_t rank;
+	uint64_t here_to_there; /* difference of the addresses */
+	struct iovec here[STEPS_OF_A_CALL], there[STEPS_OF_A_CALL];
+	int heres, theres;
+};
+
+static enum reached flush_steps(struct steps *steps)
 {
-	uint64_t last = piece->there + piece->bytes - 1;
-	char old[MOST_MTU];
-	struct piece same = {old, piece->there, piece->bytes};
+	int32_t pid = atomic_load_explicit(&job_process(steps->nic->job, steps->rank)->pid, memory_order_relaxed);
+	struct transfer transfer = {pid, steps->here, steps->there, steps->heres, steps->theres};
+	ssize_t bytes = 0;
+
+	if (!steps->heres)
+		return REACHED;
+	for (int i = 0; i < steps->heres; i++)
+		bytes += (ssize_t)steps->here[i].iov_len;
+	steps->heres = steps->theres = 0;
+	atomic_thread_fence(memory_order_release);
+	return copy_across(&transfer, bytes, true);
+}
+
+/* Steps that follow each other at the other side are one piece there. */
+static enum reached add_step(struct steps *steps, uint64_t at, uint64_t end)
+{
+	struct iovec *last = steps->theres ? &steps->there[steps->theres - 1] : NULL;
+	void *here = (void *)(uintptr_t)(at - steps->here_to_there);
+
+	if (at >= end)
+		return REACHED;
+	if (steps->rank == (uint32_t)steps->nic->rank) {
+		atomic_thread_fence(memory_order_release);
+		copy_within((void *)(uintptr_t)at, here, end - at);
+		return REACHED;
+	}
+	if (last && (uintptr_t)last->iov_base + last->iov_len == at)
+		last->iov_len += end - at;
+	else
+		steps->there[steps->theres++] = (struct iovec){(void *)(uintptr_t)at, end - at};
+	steps->here[steps->heres++] = (struct iovec){here, end - at};
+	return steps->heres == STEPS_OF_A_CALL ? flush_steps(steps) : REACHED;
+}
+
+/*
+ * Part of a line. Its word with the marker goes last, or its last word where the part does not
+ * cover that.
+ */
+static enum reached add_line(struct steps *steps, uint64_t at, uint64_t end)
+{
+	uint64_t word = at / CACHE_LINE * CACHE_LINE + steps->nic->settings.marker;
+	enum reached reached;
+
+	if (word < at || word + WORD > end)
+		word = (end - 1) / WORD * WORD;
+	word = word > at ? word : at;
+	reached = add_step(steps, at, word);
+	if (reached == REACHED)
+		reached = add_step(steps, word + WORD, end);
+	if (reached == REACHED)
+		reached = add_step(steps, word, word + WORD < end ? word + WORD : end);
+	return reached;
+}
+
+static enum reached write_lines(struct nic *nic, uint32_t rank, const struct piece *piece)
+{
+	struct steps steps = {.nic = nic, .rank = rank, .here_to_there = piece->there - (uintptr_t)piece->here};
+	uint64_t end = piece->there + piece->bytes, next;
 	enum reached reached = REACHED;
 
-	if (rank != (uint32_t)nic->rank && piece->bytes <= sizeof old &&
-	    piece->there / LINE_OF_PROCESSOR != last / LINE_OF_PROCESSOR) {
-		reached = reach_pieces(nic, rank, &same, 1, false);
-		if (reached == REACHED)
-			reached = reach_pieces(nic, rank, &same, 1, true);
+	for (uint64_t at = piece->there; at < end && reached == REACHED; at = next) {
+		next = (at / CACHE_LINE + 1) * CACHE_LINE;
+		next = next < end ? next : end;
+		reached = add_line(&steps, at, next);
 	}
-	return reached == REACHED ? reach_pieces(nic, rank, piece, 1, true) : reached;
+	return reached == REACHED ? flush_steps(&steps) : reached;
 }
 
 enum reached reach_write(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)
 {
-	return count == 1 ? write_at_once(nic, rank, pieces) : reach_pieces(nic, rank, pieces, count, true);
+	return reach_pieces(nic, rank, pieces, count, true);
 }
 
 enum reached reach_write_in_order(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)
 {
 	enum reached reached = REACHED;
 
-	for (int i = 0; i < count && reached == REACHED; i++) {
-		atomic_thread_fence(memory_order_release);
-		reached = write_at_once(nic, rank, &pieces[i]);
-	}
+	for (int i = 0; i < count && reached == REACHED; i++)
+		reached = write_lines(nic, rank, &pieces[i]);
 	return reached;
 }
 

@@ -86,13 +86,24 @@ soak-net: softofu-nettest
 	./softofu-nettest 5x9 $(SOAK_PACKETS) $(SOAK_TINY)
 	./softofu-nettest 4x4x4 $(SOAK_PACKETS) $(SOAK_TINY),lanes=1; test $$? = 3
 
+# Ten million lines of each size, marker and order, which no put may tear; takes an hour or more.
+LINES = 10000000
+check-lines: oshrun$(EXEEXT) softofu/tests/whole_lines$(EXEEXT)
+	for ranks in 2 4 8; do for order in adversarial posted; do \
+		for marker in last first; do \
+			SOFTOFU_ORDER=$$order SOFTOFU_MARKER=$$marker ./oshrun -q -n $$ranks \
+				softofu/tests/whole_lines $$marker $(LINES) || exit 1; \
+		done; \
+		SOFTOFU_ORDER=$$order SOFTOFU_TEAR=yes ./oshrun -q -n $$ranks softofu/tests/whole_lines torn || exit 1; \
+	done; done
+
 # Builds and tests software Tofu and what it needs: the launcher, and the examples.
 check-softofu: softofu oshrun$(EXEEXT) $(SOFTOFU_TESTS) $(SOFTOFU_UNIT_TESTS) $(UTOFU_EXAMPLES)
 	@$(RUN_TESTS) --kinds unit,tools --only softofu $(CHECK_FLAGS)
 
 endif
 
-.PHONY: check-softofu soak-net
+.PHONY: check-lines check-softofu soak-net
 
 EXTRA_DIST += \
 	softofu/tests/api.awk \

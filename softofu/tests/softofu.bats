@@ -257,6 +257,9 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	SOFTOFU_TEAR=some run "$TESTS/utofu_notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_TEAR=some: no or yes is wanted" ]
+	SOFTOFU_MARKER=256 run "$TESTS/utofu_notices"
+	[ "$status" -eq 1 ]
+	[ "$output" = "softofu: SOFTOFU_MARKER=256: last, first, or a number from 0 to 255 is wanted, the byte of a line with the marker" ]
 	SOFTOFU_CQS=3 run "$TESTS/utofu_notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_CQS=3: late or early is wanted" ]
@@ -289,10 +292,11 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	SOFTOFU_TEAR=yes on 2 "$TESTS/strong_order"
 }
 
-@test "a line is whole when any word of it is there; SOFTOFU_TEAR=yes tears lines" {
-	on 2 "$TESTS/whole_lines"
-	SOFTOFU_ORDER=posted on 2 "$TESTS/whole_lines"
-	SOFTOFU_NET=packets on 2 "$TESTS/whole_lines"
+@test "a line is whole when its last word is there, or the one of SOFTOFU_MARKER; SOFTOFU_TEAR=yes tears lines" {
+	on 2 "$TESTS/whole_lines" last
+	SOFTOFU_ORDER=posted SOFTOFU_SHAPE=2x2 on 4 "$TESTS/whole_lines" last 1000
+	SOFTOFU_MARKER=first on 2 "$TESTS/whole_lines" first
+	SOFTOFU_NET=packets on 2 "$TESTS/whole_lines" packets 1000
 	SOFTOFU_TEAR=yes on 2 "$TESTS/whole_lines" torn
 	SOFTOFU_TEAR=yes SOFTOFU_ORDER=posted on 2 "$TESTS/whole_lines" torn
 	SOFTOFU_TEAR=yes SOFTOFU_NET=packets on 2 "$TESTS/whole_lines" torn

@@ -1,98 +1,151 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of a runtime that polls a marker in the message itself: the receiver sees the marker and
- * reads the rest at once. A message is a line of 256 bytes, put with strong order, cache injection
- * and padding; its marker is in the header, in the middle, or at the end. Then the message is a
- * packet of several lines. With the argument "torn" (SOFTOFU_TEAR=yes), some of the lines must be
- * torn.
+ * Messages of a runtime that polls a marker in the message itself: the receiver sees the marker by
+ * loads of 8 bytes, and reads the rest of its line at once. A put with strong order has one line of
+ * 256 bytes or many; each line has a marker of its own, in the first or in the last word. Even
+ * ranks send, and odd ones receive.
  *
- * On a machine with a hypervisor, the writer can lose its processor between two stores, so one
- * message in LOST_ONE_IN may be torn.
+ *     whole_lines WHICH [LINES]
+ *
+ * WHICH says what must hold: last or first (no line is torn if that word is the marker, which
+ * SOFTOFU_MARKER must name), packets (the same as last, but some of the packets of the network end
+ * within lines) or torn (some are, for SOFTOFU_TEAR=yes). LINES are read for each size and marker.
  */
 #include "together.h"
 
-enum { LINE = 256, PACKET = 1920, ROUNDS = 3000, LOST_ONE_IN = 300, WORDS = PACKET / 8 };
+enum { LINE = 256, WORDS = LINE / 8, MOST = 32768, NEITHER = 0, OLD, NEW };
 
-static volatile uint64_t message[WORDS] __attribute__((aligned(256)));
-static uint64_t source[WORDS] __attribute__((aligned(256)));
+static volatile uint64_t message[MOST / 8] __attribute__((aligned(256)));
+static uint64_t source[MOST / 8] __attribute__((aligned(256)));
+static volatile uint64_t acknowledged;
 static utofu_vcq_hdl_t vcq;
 static utofu_vcq_id_t peer;
-static utofu_stadd_t from, to;
+static utofu_stadd_t from, to, answer;
 
-static void receive(uint64_t round, size_t bytes, size_t marker, uint64_t *torn)
+/* All bytes of it change with the round. */
+static uint64_t value_of(uint64_t round)
 {
-	uint64_t seen[WORDS];
-	bool whole = true;
+	return round * UINT64_C(0x9e3779b97f4a7c15);
+}
 
-	for (int polls = 0; message[marker] != round; polls++)
+static int age_of(uint64_t value, uint64_t round)
+{
+	if (value == value_of(round))
+		return NEW;
+	return value == value_of(round - 1) ? OLD : NEITHER;
+}
+
+static void await(const volatile uint64_t *word, uint64_t round)
+{
+	int age;
+
+	for (int polls = 0; (age = age_of(*word, round)) != NEW; polls++) {
+		CHECK(age == OLD);
 		if (polls % 4096 == 4095)
 			usleep(1);
+	}
 	atomic_thread_fence(memory_order_acquire);
-	for (size_t i = 0; i < bytes / 8; i++)
-		seen[i] = message[i];
-	for (size_t i = 0; i < bytes / 8; i++)
-		whole = whole && seen[i] == round;
-	*torn += !whole;
 }
 
-/* A word shows the sender that the receiver is done: the last one of the sender's own message. */
-static void acknowledge(uint64_t round)
+/* Word by word, or the whole line by memcmp. */
+static bool is_whole(size_t line, uint64_t round)
 {
-	OK(utofu_put_piggyback8(vcq, peer, round, to, 8, 0, UTOFU_ONESIDED_FLAG_STRONG_ORDER, NULL));
+	const volatile uint64_t *words = &message[line * WORDS];
+	uint64_t wanted[WORDS];
+	bool whole = true;
+
+	if (round % 2) {
+		for (int i = 0; i < WORDS; i++)
+			wanted[i] = value_of(round);
+		return !memcmp((const void *)words, wanted, sizeof wanted);
+	}
+	for (int i = 0; i < WORDS; i++) {
+		int age = age_of(words[i], round);
+
+		CHECK(age != NEITHER);
+		whole = whole && age == NEW;
+	}
+	return whole;
 }
 
-static uint64_t exchange(size_t bytes, size_t marker, uint64_t *round)
+/*
+ * Receives a put, whose lines may come a while after each other. Returns how many of them were
+ * torn.
+ */
+static uint64_t receive(size_t lines, size_t marker, uint64_t round)
+{
+	uint64_t torn = 0;
+
+	for (size_t line = 0; line < lines; line++) {
+		await(&message[line * WORDS + marker], round);
+		torn += !is_whole(line, round);
+	}
+	await(&message[lines * WORDS - 1], round);
+	return torn;
+}
+
+static uint64_t exchange(size_t lines, size_t marker, uint64_t rounds, uint64_t *round)
 {
 	const unsigned long flags =
 		UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_CACHE_INJECTION | UTOFU_ONESIDED_FLAG_PADDING;
 	uint64_t torn = 0;
 
-	for (int i = 0; i < ROUNDS; i++) {
+	for (size_t word = 0; word < lines * WORDS; word++)
+		message[word] = value_of(*round);
+	together_barrier();
+	for (uint64_t i = 0; i < rounds; i++) {
 		++*round;
-		if (together.rank) {
-			receive(*round, bytes, marker, &torn);
-			acknowledge(*round);
+		if (together.rank % 2) {
+			torn += receive(lines, marker, *round);
+			OK(utofu_put_piggyback8(vcq, peer, value_of(*round), answer, 8, 0,
+						UTOFU_ONESIDED_FLAG_STRONG_ORDER, NULL));
 			continue;
 		}
-		for (size_t word = 0; word < bytes / 8; word++)
-			source[word] = *round;
-		OK(utofu_put(vcq, peer, from, to, bytes, 0, flags, NULL));
-		for (int polls = 0; message[0] != *round; polls++)
-			if (polls % 4096 == 4095)
-				usleep(1);
+		for (size_t word = 0; word < lines * WORDS; word++)
+			source[word] = value_of(*round);
+		OK(utofu_put(vcq, peer, from, to, lines * LINE, 0, flags, NULL));
+		await(&acknowledged, *round);
 	}
+	together_barrier();
+	acknowledged = value_of(*round);
 	return torn;
+}
+
+static void register_all(void)
+{
+	peer = together_id(together.rank ^ 1, together.tni, TEST_CMP);
+	OK(utofu_create_vcq_with_cmp_id(together.tni, TEST_CMP, 0, &vcq));
+	OK(utofu_reg_mem(vcq, source, sizeof source, 0, &from));
+	OK(utofu_reg_mem_with_stag(vcq, (void *)message, sizeof message, TEST_STAG, 0, &to));
+	OK(utofu_reg_mem(vcq, (void *)&acknowledged, sizeof acknowledged, 0, &answer));
+	OK(utofu_query_stadd(peer, TEST_STAG, &to));
+	together_share((uint64_t[]){answer}, 1);
+	answer = together_seen.board[together.rank ^ 1][0];
 }
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		size_t bytes, marker;
-	} kinds[] = {{LINE, 2}, {LINE, 0}, {LINE, 16}, {LINE, 31}, {PACKET, 2}, {PACKET, WORDS - 1}};
-	bool tear = argc > 1 && !strcmp(argv[1], "torn");
-	uint64_t round = 0, torn;
+	static const size_t sizes[] = {256, 1792, 4096, 32768};
+	const char *which = argc > 1 ? argv[1] : "last";
+	uint64_t lines = argc > 2 ? strtoull(argv[2], NULL, 10) : 3000, round = 0, all_torn = 0;
 
 	together_start();
-	CHECK(together.ranks == 2);
-	peer = together_id(1 - together.rank, together.tni, TEST_CMP);
-	OK(utofu_create_vcq_with_cmp_id(together.tni, TEST_CMP, 0, &vcq));
-	OK(utofu_reg_mem(vcq, source, sizeof source, 0, &from));
-	OK(utofu_reg_mem_with_stag(vcq, (void *)message, sizeof message, TEST_STAG, 0, &to));
-	OK(utofu_query_stadd(peer, TEST_STAG, &to));
-	together_barrier();
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		bool first_words = kinds[i].marker < kinds[i].bytes / 8 - 1;
+	CHECK(together.ranks % 2 == 0);
+	register_all();
+	for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+		size_t count = sizes[i / 2] / LINE, marker = i % 2 ? WORDS - 1 : 0;
+		bool promised = !strcmp(which, marker ? "last" : "first") || (marker && !strcmp(which, "packets"));
+		uint64_t rounds = (lines + count - 1) / count, torn = exchange(count, marker, rounds, &round);
 
-		torn = exchange(kinds[i].bytes, kinds[i].marker, &round);
-		if (together.rank)
-			printf("%zu bytes, marker in word %zu: %llu of %d torn\n", kinds[i].bytes, kinds[i].marker,
-			       (unsigned long long)torn, ROUNDS);
-		/* What is torn lacks its last word. */
-		if (together.rank && tear && first_words)
-			CHECK(torn > 0);
-		else
-			CHECK(torn <= ROUNDS / LOST_ONE_IN);
+		if (together.rank % 2)
+			printf("rank %d: %zu bytes, marker in the %s word of each line: %llu of %llu torn\n",
+			       together.rank, sizes[i / 2], marker ? "last" : "first", (unsigned long long)torn,
+			       (unsigned long long)(rounds * count));
+		fflush(stdout);
+		CHECK(!promised || !torn);
+		all_torn += torn;
 	}
+	CHECK(strcmp(which, "torn") || together.rank % 2 == 0 || all_torn > 0);
 	together_end();
 	return 0;
 }

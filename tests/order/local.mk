@@ -19,7 +19,7 @@ tests_order_libexplore_a_CFLAGS = $(AM_CFLAGS) -Wno-missing-prototypes
 EXTRA_PROGRAMS += tests/order/scenarios
 tests_order_scenarios_SOURCES = tests/order/scenarios.c tests/order/scenarios.h tests/order/parts.c \
 	$(libtorushmem_la_SOURCES)
-tests_order_scenarios_CPPFLAGS = $(libtorushmem_la_CPPFLAGS) $(EXPLORED) -DTIMED_WAITS=1
+tests_order_scenarios_CPPFLAGS = $(libtorushmem_la_CPPFLAGS) $(EXPLORED) -DTIMED_WAITS=1 -DSTEPS_OF_A_CALL=1
 # Without -O2 more accesses keep a line of their own; fences are not for the
 # sanitizer, but they are for us.
 tests_order_scenarios_CFLAGS = $(AM_CFLAGS) -fwrapv -g -O1 -U_FORTIFY_SOURCE -Wno-tsan -fsanitize=thread

@@ -21,6 +21,9 @@ static struct words {
 	_Alignas(STAG_ALIGNMENT) uint64_t data[4];
 	uint64_t out[4], other[2];
 	uint64_t announced, back;
+	/* Two words of a line, and two of the next. */
+	_Alignas(CACHE_LINE) char before[CACHE_LINE - 16];
+	uint64_t split[4];
 } * memory;
 
 /* What PEs must know of each other before the first execution. */
@@ -48,11 +51,6 @@ static void start_tofu(const char *net)
 {
 	setenv("SOFTOFU_SHAPE", npes == 3 ? "3x1x1x1x1x1" : "2x1x1x1x1x1", 1);
 	setenv("SOFTOFU_ORDER", "posted", 1);
-	/*
-	 * Without it an aligned line is one copy of the kernel's, inside of which no order can be
-	 * explored.
-	 */
-	setenv("SOFTOFU_TEAR", "yes", 1);
 	setenv("SOFTOFU_MRQ_SIZE", "16", 1);
 	if (net)
 		setenv("SOFTOFU_NET", net, 1);
@@ -144,15 +142,20 @@ void open_tofu_routers(void)
 
 /* --- Puts and their notices --- */
 
-static void put(uint64_t value, unsigned long flags)
+static void put_words(const uint64_t *words, uint64_t value, unsigned long flags)
 {
 	const struct shown *other = of(1 - me);
 
 	for (int i = 0; i < 4; i++)
 		memory->out[i] = value;
-	must(utofu_put(queue, other->vcq, stadd_of(my_stadd, memory->out), stadd_of(other->stadd, memory->data),
-		       sizeof memory->data, 0, flags, NULL) == UTOFU_SUCCESS,
+	must(utofu_put(queue, other->vcq, stadd_of(my_stadd, memory->out), stadd_of(other->stadd, words),
+		       sizeof memory->out, 0, flags, NULL) == UTOFU_SUCCESS,
 	     "no put");
+}
+
+static void put(uint64_t value, unsigned long flags)
+{
+	put_words(memory->data, value, flags);
 }
 
 /* Returns the VCQ of the other side. */
@@ -207,22 +210,26 @@ void tofu_packets(uint64_t round)
 	     "no put");
 }
 
-static void await_last_word(uint64_t value)
+static void await_word(int word, uint64_t value)
 {
-	while (atomic_load_explicit((_Atomic uint64_t *)&memory->data[3], memory_order_acquire) != value)
+	while (atomic_load_explicit((_Atomic uint64_t *)&memory->split[word], memory_order_acquire) != value)
 		sched_yield();
-	EXPLORE_CHECK(all_are(memory->data, 3, value));
+	EXPLORE_CHECK(all_are(memory->split, word, value));
 }
 
-/* No notices: with strong order the last word comes behind the others. */
+/*
+ * No notices: with strong order the last word of a line comes behind the others, and so does the
+ * last word of the put.
+ */
 void tofu_words(uint64_t round)
 {
 	for (uint64_t iteration = 2 * round; iteration < 2 * round + 2; iteration++) {
 		if (me == 0)
-			put(iteration, UTOFU_ONESIDED_FLAG_STRONG_ORDER);
-		await_last_word(iteration);
+			put_words(memory->split, iteration, UTOFU_ONESIDED_FLAG_STRONG_ORDER);
+		await_word(1, iteration);
+		await_word(3, iteration);
 		if (me == 1)
-			put(iteration, UTOFU_ONESIDED_FLAG_STRONG_ORDER);
+			put_words(memory->split, iteration, UTOFU_ONESIDED_FLAG_STRONG_ORDER);
 	}
 }
 
