@@ -17,6 +17,22 @@ static struct {
 	uint64_t next;
 } recording = {.lock = PTHREAD_MUTEX_INITIALIZER, .next = 1};
 
+static void add_record(const struct record *record)
+{
+	fwrite(record, sizeof *record, 1, recording.file);
+}
+
+static void add_job(const struct settings *settings)
+{
+	struct record job = {.kind = RECORD_JOB, .message = (uint64_t)settings->ranks};
+
+	for (int a = 0; a < GRID_AXES; a++) {
+		job.from |= (uint64_t)settings->grid.size[a] << a * RECORD_SIZE_BITS;
+		job.to |= (uint64_t)settings->grid.ring[a] << a;
+	}
+	add_record(&job);
+}
+
 void record_open(struct nic *nic)
 {
 	char path[4096];
@@ -27,6 +43,8 @@ void record_open(struct nic *nic)
 	recording.file = fopen(path, "we");
 	if (!recording.file)
 		fprintf(stderr, "softofu: SOFTOFU_RECORD: %s: %s\n", path, strerror(errno));
+	else
+		add_job(&nic->settings);
 }
 
 void record_close(void)
@@ -34,11 +52,6 @@ void record_close(void)
 	if (recording.file && (ferror(recording.file) || fclose(recording.file)))
 		fprintf(stderr, "softofu: SOFTOFU_RECORD: %s\n", strerror(errno));
 	recording.file = NULL;
-}
-
-static void add_record(const struct record *record)
-{
-	fwrite(record, sizeof *record, 1, recording.file);
 }
 
 void record_sent(struct vcq *vcq, const struct descriptor *what, uint64_t place)
@@ -57,7 +70,7 @@ void record_sent(struct vcq *vcq, const struct descriptor *what, uint64_t place)
 	if (!recording.file)
 		return;
 	if (what->kind == KIND_PUT || what->kind == KIND_GET)
-		record.bytes *= what->memory.blocks;
+		record.bytes *= record.steps = what->memory.blocks;
 	pthread_mutex_lock(&recording.lock);
 	record_message = record.message = (uint64_t)vcq->nic->rank << 32 | recording.next++;
 	add_record(&record);

@@ -15,8 +15,9 @@
  * read       the process has read the notice of a message, or needed it where it says when it does
  *            (softofu.h)
  * released   a message has moved the pointer of a session
+ * job        the first record: shape and size of the job
  */
-enum record_kind { RECORD_SENT, RECORD_SENT_BY_SESSION, RECORD_READ, RECORD_RELEASED };
+enum record_kind { RECORD_SENT, RECORD_SENT_BY_SESSION, RECORD_READ, RECORD_RELEASED, RECORD_JOB, RECORD_KINDS };
 
 struct record {
 	/* What: the kind of the descriptor, or the type of the notice that was read. */
@@ -27,8 +28,13 @@ struct record {
 	uint64_t bytes;
 	uint64_t queue; /* session's number in the job; 0 without a session */
 	uint64_t place; /* of the command in the session, or of the first released one */
-	uint64_t steps;
+	uint64_t steps; /* of the pointer; blocks of a message that was sent */
 };
+/*
+ * Of a job: its ranks (message), sizes of its axes, 10 bits each (from), which of them are rings
+ * (to).
+ */
+enum { RECORD_SIZE_BITS = 10 };
 #define RECORD_FILE "softofu-rank-%d"
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * softofu-replay FOLDER: the time that a recorded run (SOFTOFU_RECORD=FOLDER) would have taken on
- * the machine. The settings of the grid and the network come from the environment, as in the run.
+ * the machine. The recording has the grid of the run, and the settings of the network come from the
+ * environment.
  *
  * A process repeats its actions in order: it sends as soon as it has read the notices that it had
  * read before, and the software's time has passed; computing takes no time. A session sends when it
@@ -11,6 +12,7 @@
 #include "softofu/replay/replay.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,10 @@
 #include "softofu/nic/carrier.h"
 #include "softofu/nic/descriptor.h"
 #include "softofu/nic/recording.h"
+#include "softofu/nic/vcq.h"
 
 #define NOT_YET (-1)
+enum { NODES_MOST = 1 << 20 };
 
 struct message {
 	const struct record *sent;
@@ -65,6 +69,8 @@ static struct {
 	struct replay_net *network;
 	bool show_messages;
 	const struct torus_shape *shape;
+	int tnis;
+	size_t n_records;
 	int64_t software; /* picoseconds */
 	time_t begun;
 } replay;
@@ -106,6 +112,8 @@ static bool read_rank(const char *folder, int number, struct rank *rank)
 	fseek(file, 0, SEEK_END);
 	bytes = ftell(file);
 	rewind(file);
+	if (bytes < 0 || bytes == LONG_MAX)
+		replay_fail("%s: it is no recording", path);
 	*rank = (struct rank){.count = (size_t)bytes / sizeof *rank->records, .runs_software = true};
 	rank->records = replay_memory(malloc((size_t)bytes + 1));
 	if (fread(rank->records, sizeof *rank->records, rank->count, file) != rank->count)
@@ -125,6 +133,29 @@ static void read_ranks(const char *folder)
 	while (read_rank(folder, replay.n_ranks, &replay.ranks[replay.n_ranks]) && ++replay.n_ranks);
 	if (replay.n_ranks == 0)
 		replay_fail("%s has no record of a run; make one with SOFTOFU_RECORD=%s", folder, folder);
+}
+
+/*
+ * The grid of the run. Recordings that do not have it need the settings of the run in the
+ * environment.
+ */
+static void read_grid(struct node_grid *grid)
+{
+	const struct record *job = replay.ranks[0].records;
+	long nodes = 1;
+
+	if (!replay.ranks[0].count || job->kind != RECORD_JOB)
+		return;
+	for (int a = 0; a < GRID_AXES; a++) {
+		grid->size[a] = (int)(job->from >> a * RECORD_SIZE_BITS) & ((1 << RECORD_SIZE_BITS) - 1);
+		grid->ring[a] = job->to >> a & 1;
+		nodes *= grid->size[a];
+		if (nodes < 1 || nodes > NODES_MOST)
+			replay_fail("the recording is damaged: its grid has %ld nodes", nodes);
+	}
+	if (job->message > (uint64_t)replay.n_ranks)
+		replay_fail("the run had %llu ranks, and there are recordings of %d", (unsigned long long)job->message,
+			    replay.n_ranks);
 }
 
 static struct session *session_of(uint64_t queue, uint64_t place)
@@ -175,9 +206,61 @@ static struct net_address replay_address(uint64_t id)
 
 	if (!id_read(id, &name))
 		replay_fail("0x%llx is the id of no queue", (unsigned long long)id);
-	for (int a = 0; a < GRID_AXES; a++)
+	for (int a = 0; a < GRID_AXES; a++) {
 		coordinates[a] = name.coords[a];
+		if (coordinates[a] >= replay.shape->axis[a].size || (int)name.tni >= replay.tnis)
+			replay_fail(
+				"the recording has a queue at node %d,%d,%d,%d,%d,%d, TNI %u, which the grid does not have; "
+				"set SOFTOFU_SHAPE as in the run",
+				name.coords[0], name.coords[1], name.coords[2], name.coords[3], name.coords[4],
+				name.coords[5], name.tni);
+	}
 	return (struct net_address){torus_place_at(replay.shape, coordinates), (int)name.tni, (int)name.cq};
+}
+
+/* Most bytes of a message; a recording of before does not say how many blocks it has. */
+static uint64_t most_bytes(const struct record *sent)
+{
+	switch (sent->what) {
+	case KIND_PUT:
+	case KIND_GET: return (sent->steps && sent->steps < 256 ? sent->steps : 256) * MOST_BYTES;
+	case KIND_NOP: return UINT32_MAX;
+	default: return MOST_PIGGYBACK;
+	}
+}
+
+static bool is_sane_message(int rank, const struct record *sent)
+{
+	return sent->what <= KIND_NOP && sent->message >> 32 == (uint64_t)rank && !message_of(sent->message)->sent &&
+	       sent->bytes <= most_bytes(sent);
+}
+
+/*
+ * A session has a place for each of its messages, and each message moves its pointer by a few of
+ * them.
+ */
+static bool is_sane_session(const struct record *record)
+{
+	uint64_t most = ((uint64_t)replay.n_records + 1) * 64;
+
+	return record->queue < (uint64_t)VCQS_OF_PROCESS * (uint64_t)replay.n_ranks && record->place < most &&
+	       record->steps < most;
+}
+
+/*
+ * Ends if a record cannot be one of a run: the rest of the program relies on what is checked here.
+ */
+static void check_record(int rank, size_t number)
+{
+	const struct record *record = &replay.ranks[rank].records[number];
+	bool sane = record->kind < RECORD_KINDS;
+
+	if (record->kind == RECORD_SENT || record->kind == RECORD_SENT_BY_SESSION)
+		sane = is_sane_message(rank, record);
+	if (record->kind == RECORD_SENT_BY_SESSION || record->kind == RECORD_RELEASED)
+		sane = sane && is_sane_session(record);
+	if (!sane)
+		replay_fail("the recording of rank %d is damaged: its record %zu cannot be one of a run", rank, number);
 }
 
 static void sort_out(const struct record *record)
@@ -386,14 +469,20 @@ int main(int argc, char **argv)
 	settings_read(&settings);
 	if (!settings.net)
 		settings.net = "";
+	read_ranks(options.folder);
+	read_grid(&settings.grid);
 	if (!packets_plan(&settings, &plan))
 		return 1;
 	replay.shape = &plan.shape;
+	replay.tnis = plan.tnis;
 	replay.software = (int64_t)(plan.software_time * 1000);
-	read_ranks(options.folder);
 	for (int i = 0; i < replay.n_ranks; i++)
-		for (size_t r = 0; r < replay.ranks[i].count; r++)
+		replay.n_records += replay.ranks[i].count;
+	for (int i = 0; i < replay.n_ranks; i++)
+		for (size_t r = 0; r < replay.ranks[i].count; r++) {
+			check_record(i, r);
 			sort_out(&replay.ranks[i].records[r]);
+		}
 	note_readers();
 	if (options.choice != TNIS_AS_RECORDED)
 		tnis_assign(options.choice, plan.tnis);

@@ -62,12 +62,12 @@ struct replay_net *replay_net_open(const struct net_settings *settings, replay_n
 		replay_fail("%s", problem);
 	network->tnis = settings->shape.places * settings->tnis;
 	network->queues = settings->cqs * NET_CLASSES;
-	network->queue = replay_memory(calloc((size_t)(network->tnis * network->queues), sizeof *network->queue));
+	network->queue = replay_memory(calloc((size_t)network->tnis * (size_t)network->queues, sizeof *network->queue));
 	network->next_queue = replay_memory(calloc((size_t)network->tnis, sizeof *network->next_queue));
 	network->waiting = replay_memory(calloc((size_t)network->tnis, sizeof *network->waiting));
-	network->known = replay_memory(calloc((size_t)(network->tnis * network->queues), sizeof *network->known));
+	network->known = replay_memory(calloc((size_t)network->tnis * (size_t)network->queues, sizeof *network->known));
 	network->receive_queues =
-		replay_memory(calloc((size_t)(network->tnis * network->queues), sizeof *network->receive_queues));
+		replay_memory(calloc((size_t)network->tnis * (size_t)network->queues, sizeof *network->receive_queues));
 	network->first_of_node = replay_memory(malloc((size_t)settings->shape.places * sizeof *network->first_of_node));
 	for (int node = 0; node < settings->shape.places; node++)
 		network->first_of_node[node] = -1;

@@ -29,8 +29,8 @@ void replay_usage(void)
 {
 	puts("usage: softofu-replay [--messages] [--tnis CHOICE] FOLDER\n"
 	     "       softofu-replay --published\n\n"
-	     "What a run recorded with SOFTOFU_RECORD=FOLDER would have taken on the machine. SOFTOFU_SHAPE,\n"
-	     "SOFTOFU_RANKS_PER_NODE and SOFTOFU_HOLES are to be as they were; SOFTOFU_NET=packets:... sets the network.\n\n"
+	     "What a run recorded with SOFTOFU_RECORD=FOLDER would have taken on the machine.\n"
+	     "SOFTOFU_NET=packets:... sets the network.\n\n"
 	     "  --messages     also say when each message has arrived\n"
 	     "  --tnis CHOICE  other TNIs than the recorded ones: direction, round-robin or balanced\n"
 	     "  --published    compare the model with published figures");

@@ -168,7 +168,8 @@ static void describe_rank(int of, struct record sent[DIRECTIONS], struct record 
 					       .what = KIND_PUT,
 					       .from = id_of(of, number),
 					       .to = id_of(neighbour(of, number), number ^ 1),
-					       .bytes = bytes};
+					       .bytes = bytes,
+					       .steps = 1};
 		read[number] = (struct record){.kind = RECORD_READ, .what = UTOFU_MRQ_TYPE_RMT_PUT};
 	}
 }

@@ -6,6 +6,7 @@ if WITH_SOFTOFU
 
 # speed is no test: oshrun -n 2 softofu/tests/speed
 SOFTOFU_TESTS = \
+	softofu/tests/damaged_records \
 	softofu/tests/errors \
 	softofu/tests/gate_reductions \
 	softofu/tests/lattice_exchange \
@@ -86,6 +87,22 @@ soak-net: softofu-nettest
 	./softofu-nettest 5x9 $(SOAK_PACKETS) $(SOAK_TINY)
 	./softofu-nettest 4x4x4 $(SOAK_PACKETS) $(SOAK_TINY),lanes=1; test $$? = 3
 
+# Replays ten thousand damaged recordings of two programs with the address sanitizer.
+EXTRA_PROGRAMS += softofu/tests/replay_checked
+softofu_tests_replay_checked_SOURCES = $(softofu_replay_SOURCES) $(libsoftofugrid_la_SOURCES) $(libsoftofunet_la_SOURCES)
+softofu_tests_replay_checked_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS) -g -fsanitize=address,undefined -fno-sanitize-recover=all
+softofu_tests_replay_checked_LDADD = $(ZLIB_LIBS) -lm -lpthread
+CLEANFILES += softofu/tests/replay_checked$(EXEEXT)
+DAMAGES = 10000
+check-damaged: oshrun$(EXEEXT) softofu/tests/session_chain$(EXEEXT) softofu/tests/lattice_exchange$(EXEEXT) \
+		softofu/tests/damaged_records$(EXEEXT) softofu/tests/replay_checked$(EXEEXT)
+	for name in session_chain lattice_exchange; do \
+		rm -rf damaged.records && mkdir damaged.records && \
+		SOFTOFU_RECORD=damaged.records ./oshrun -q -n 4 softofu/tests/$$name >/dev/null && \
+		ASAN_OPTIONS=detect_leaks=0:exitcode=99:allocator_may_return_null=1 softofu/tests/damaged_records \
+			softofu/tests/replay_checked damaged.records $$(($(DAMAGES) / 2)) || exit 1; \
+	done; rm -rf damaged.records
+
 # Ten million lines of each size, marker and order, which no put may tear; takes an hour or more.
 LINES = 10000000
 check-lines: oshrun$(EXEEXT) softofu/tests/whole_lines$(EXEEXT)
@@ -103,7 +120,7 @@ check-softofu: softofu oshrun$(EXEEXT) $(SOFTOFU_TESTS) $(SOFTOFU_UNIT_TESTS) $(
 
 endif
 
-.PHONY: check-lines check-softofu soak-net
+.PHONY: check-damaged check-lines check-softofu soak-net
 
 EXTRA_DIST += \
 	softofu/tests/api.awk \
