@@ -67,6 +67,7 @@ libtofucom_la_SOURCES = \
 	softofu/utofu/describe.c softofu/utofu/describe.h \
 	softofu/utofu/utofu_barrier.c \
 	softofu/utofu/last_error.c \
+	softofu/utofu/modify.c \
 	softofu/utofu/utofu_memory.c \
 	softofu/utofu/piggyback.c \
 	softofu/utofu/poll.c \

@@ -329,6 +329,20 @@ int utofu_poll_barrier(utofu_vbg_id_t vbg_id, unsigned long int flags);
 int utofu_poll_reduce_uint64(utofu_vbg_id_t vbg_id, unsigned long int flags, uint64_t data[]);
 int utofu_poll_reduce_double(utofu_vbg_id_t vbg_id, unsigned long int flags, double data[]);
 
+/*
+ * Used by clients, and in no public header: changes of a descriptor of utofu_prepare_*, which ulib
+ * makes, and a text about the last error of this thread, for which UTF passes 1024 bytes.
+ */
+int utofu_modify_put_length(void *desc, size_t length);
+int utofu_modify_put_lcl_stadd_add(void *desc, uint64_t offset);
+int utofu_modify_put_rmt_stadd_add(void *desc, uint64_t offset);
+int utofu_modify_put_piggyback_lcl_data(void *desc, const void *lcl_data);
+int utofu_modify_put_piggyback_ldat(void *desc, const void *lcl_data);
+int utofu_modify_put_piggyback_rmt_stadd_add(void *desc, uint64_t offset);
+int utofu_modify_armw8_op_value(void *desc, uint64_t op_value);
+int utofu_modify_cswap8_values(void *desc, uint64_t old_value, uint64_t new_value);
+void utofu_get_last_error(const char *text);
+
 void utofu_query_tofu_version(int *major_ver, int *minor_ver);
 void utofu_query_utofu_version(int *major_ver, int *minor_ver);
 int utofu_query_my_coords(uint8_t coords[]);

@@ -182,6 +182,52 @@ static void batches(void)
 	CHECK(notice.edata == 13 && window.small[8] == 78);
 }
 
+/* What a program changes in a descriptor holds, and nothing else does. */
+static void modified(void)
+{
+	char put[64], piggyback[64], add[64], swap[64], text[1024];
+	uint64_t data[4] = {1, 2, 3, 4}, old;
+	size_t size;
+
+	OK(utofu_prepare_put_piggyback(vcq, next, data, AT(small), 16, 1, ALL, piggyback, &size));
+	data[0] = 55;
+	OK(utofu_modify_put_piggyback_lcl_data(piggyback, data));
+	OK(utofu_modify_put_piggyback_rmt_stadd_add(piggyback, 8));
+	OK(utofu_post_toq(vcq, piggyback, size, (void *)1));
+	expect(1, UTOFU_MRQ_TYPE_LCL_PUT, UTOFU_MRQ_TYPE_RMT_PUT, 0, AT(small) + 24, NULL);
+	CHECK(window.small[8] == 55 && window.small[16] == 2);
+	together_barrier();
+	OK(utofu_prepare_put(vcq, next, FROM(large), AT(large), 64, 2, ALL, put, &size));
+	OK(utofu_modify_put_length(put, 3));
+	OK(utofu_modify_put_lcl_stadd_add(put, 1));
+	OK(utofu_modify_put_rmt_stadd_add(put, 2));
+	OK(utofu_post_toq(vcq, put, size, (void *)2));
+	expect(2, UTOFU_MRQ_TYPE_LCL_PUT, UTOFU_MRQ_TYPE_RMT_PUT, FROM(large) + 4, AT(large) + 5, NULL);
+	together_barrier();
+	OK(utofu_prepare_armw8(vcq, next, UTOFU_ARMW_OP_SWAP, 1, AT(counter), 3, ALL, add, &size));
+	OK(utofu_modify_armw8_op_value(add, 99));
+	OK(utofu_post_toq(vcq, add, size, (void *)3));
+	expect(3, UTOFU_MRQ_TYPE_LCL_ARMW, UTOFU_MRQ_TYPE_RMT_ARMW, 0, AT(counter), &old);
+	CHECK(window.counter == 99);
+	together_barrier();
+	OK(utofu_prepare_cswap8(vcq, next, 1, 2, AT(counter), 4, ALL, swap, &size));
+	OK(utofu_modify_cswap8_values(swap, 99, 100));
+	OK(utofu_post_toq(vcq, swap, size, (void *)4));
+	expect(4, UTOFU_MRQ_TYPE_LCL_ARMW, UTOFU_MRQ_TYPE_RMT_ARMW, 0, AT(counter), &old);
+	CHECK(old == 99 && window.counter == 100);
+	together_barrier();
+	CODE(utofu_modify_put_length(piggyback, 8), UTOFU_ERR_INVALID_DESC);
+	CODE(utofu_modify_put_length(put, 1 << 24), UTOFU_ERR_INVALID_SIZE);
+	CODE(utofu_modify_put_length(NULL, 8), UTOFU_ERR_INVALID_POINTER);
+	CODE(utofu_modify_put_rmt_stadd_add(put, 1ull << 40), UTOFU_ERR_INVALID_STADD);
+	CODE(utofu_modify_put_piggyback_ldat(piggyback, NULL), UTOFU_ERR_INVALID_POINTER);
+	CODE(utofu_modify_cswap8_values(add, 1, 2), UTOFU_ERR_INVALID_DESC);
+	CODE(utofu_modify_armw8_op_value(swap, 1), UTOFU_ERR_INVALID_DESC);
+	CODE(utofu_nop(0, 0, NULL), UTOFU_ERR_INVALID_VCQ_HDL);
+	utofu_get_last_error(text);
+	CHECK(!strncmp(text, "utofu_nop returned", 18));
+}
+
 int main(void)
 {
 	utofu_stadd_t stadd;
@@ -203,6 +249,8 @@ int main(void)
 	get();
 	atomics();
 	batches();
+	together_barrier();
+	modified();
 	together_barrier();
 	OK(utofu_dereg_mem(vcq, local, 0));
 	OK(utofu_free_vcq(vcq));

@@ -5,10 +5,8 @@
 
 /*
  * The last error of this thread, as text. Fujitsu's header lacks this function and the library has
- * it; programs declare it themselves. They pass 1024 bytes, and their declaration has this type.
+ * it. Programs pass 1024 bytes, and declare it themselves, with this type.
  */
-void utofu_get_last_error(const char *text);
-
 enum { TEXT_ROOM = 1024 };
 static _Thread_local struct {
 	const char *routine;

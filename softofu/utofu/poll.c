@@ -25,7 +25,7 @@ int utofu_poll_tcq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void **cbda
 	struct vcq *vcq = vcq_enter(vcq_hdl, "utofu_poll_tcq", &code);
 
 	if (!vcq)
-		return code;
+		return error_note("utofu_poll_tcq", code);
 	code = flags ? UTOFU_ERR_INVALID_FLAGS : cbdata ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
 	if (!code) {
 		queue_release_some(vcq);
@@ -43,7 +43,7 @@ int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utof
 	struct vcq *vcq = vcq_enter(vcq_hdl, "utofu_poll_mrq", &code);
 
 	if (!vcq)
-		return code;
+		return error_note("utofu_poll_mrq", code);
 	code = flags ? UTOFU_ERR_INVALID_FLAGS : notice ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
 	if (!code) {
 		queue_release_some(vcq);
