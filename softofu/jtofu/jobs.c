@@ -83,8 +83,9 @@ static bool is_launched(const struct settings *settings)
 
 /*
  * On the machine MPI_Init initialises jTofu, so programs of MPI do not. Here the MPI is another
- * one: the first query takes the launcher's job, as job 0, unless the program ever initialises
- * jTofu itself.
+ * one: the first query takes the launcher's job, unless the program ever initialises jTofu itself.
+ * The machine's MPI names the job by a number that clients compute from PMIx's namespace, each in
+ * its way. So the job has every id: there is no other one.
  */
 static void take_launched_job(void)
 {
@@ -129,7 +130,7 @@ const struct rank_map *jobs_find(jtofu_job_id_t job_id)
 	struct known *known;
 
 	take_launched_job();
-	known = *find_job(job_id);
+	known = jtofu.implied ? jtofu.own : *find_job(job_id);
 	return known ? known->map : NULL;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * jTofu in a program that does not initialise it, since MPI_Init does so on the machine: queries
- * answer for job 0, the job of the launcher. A program that initialises it afterwards has its own
- * job.
+ * answer for the job of the launcher, whatever id the program has for it. A program that
+ * initialises it afterwards has its own job.
  */
 #include <jtofu.h>
 #include <stdlib.h>
+#include <string.h>
 #include "check.h"
 
 int main(int argc, char **argv)
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
 	per_node = jtofu_query_max_proc_per_node();
 	CHECK(per_node == atoi(argv[1]));
 	CHECK(jtofu_query_phys_coords(0, (jtofu_rank_t)rank, &place) == JTOFU_SUCCESS);
+	CHECK(jtofu_query_phys_coords(0xbeef1234, (jtofu_rank_t)rank, &again) == JTOFU_SUCCESS);
+	CHECK(!memcmp(&place, &again, sizeof place));
 	CHECK(jtofu_query_phys_coords(0, (jtofu_rank_t)ranks, &again) == JTOFU_ERR_INVALID_ARG);
 	CHECK(jtofu_query_ranks_from_phys_coords(0, &place, 48, there, &found) == JTOFU_SUCCESS);
 	CHECK(found >= 1 && (int)there[rank % per_node] == rank);
