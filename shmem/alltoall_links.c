@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "comms/collectives/torus_links_alltoall.h"
-#include "comms/nodes/job_torus.h"
 
 /*
  * A node's data for another node: the blocks of its first member for all members there, then those

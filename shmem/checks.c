@@ -7,7 +7,6 @@
 #include "collectives.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "comms/ops/reorder.h"
 

@@ -7,7 +7,6 @@
  * poisson  what the solver of examples/poisson.c does in an iteration, 60x60 points on each PE;
  *          messages are 1 to 8192 times as long as the faces need
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

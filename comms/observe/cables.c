@@ -2,7 +2,6 @@
 #include "cables.h"
 
 #include <net/if.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>

@@ -3,7 +3,6 @@
  * Finds the routine that an access to bad memory belongs to, and its argument. Runs in a signal
  * handler: near.h, rte/crash/crash.c.
  */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "comms/core/near.h"

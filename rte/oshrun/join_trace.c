@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "join_trace.h"
 
-#include <stddef.h>
 #include <sys/stat.h>
 
 #include "rte/trace/trace_events.h"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rte/text/text.h"
 #include "say.h"
 
 static const struct option_row option_rows[] = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>

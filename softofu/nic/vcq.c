@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /*
  * The queues of a NIC that a process may use. Up to 4 ranks of a node use all TNIs, up to 8 three,

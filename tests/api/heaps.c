@@ -4,7 +4,6 @@
  * Heaps in memory that the program brings: every kind of memory, on every path, takes puts, gets,
  * atomics, signals, waits and collectives, keeps what was in it, and ends clean.
  */
-#include <fcntl.h>
 #include <shmemx.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -3,7 +3,6 @@
  * Synchronises all PEs, and teams of them, a few times: nobody leaves before all have come, and
  * data comes with it.
  */
-#include <stdbool.h>
 
 #include "tests/lib/check.h"
 

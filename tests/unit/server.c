@@ -6,7 +6,6 @@
 #include "comms/net/server.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "comms/wait/lists.h"

@@ -5,7 +5,6 @@
  */
 #include <hwloc.h>
 #include <sched.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "gather_cables.h"
 
 #include <errno.h>
-#include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
  */
 #include "ucx_inside.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
  */
 #include <mpi.h>
 #include <mpi-ext.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
