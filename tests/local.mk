@@ -326,6 +326,8 @@ EXTRA_DIST += \
 	tests/tools/node_shapes.c \
 	tests/tools/node_shapes.bats \
 	tests/tools/mistake.c \
+	tests/tools/mistake.h \
+	tests/tools/mistake_extensions.c \
 	tests/tools/mistakes.bats \
 	tests/tools/besieged.c tests/tools/progs/record.c tests/tools/progs/socket_functions.c \
 	tests/tools/progs/by_id.c tests/tools/progs/ends.c tests/tools/progs/refuse.c tests/tools/progs/service.py tests/tools/progs/start tests/tools/without_launcher.bats \

@@ -9,7 +9,7 @@ setup_file()
 	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export PROGRAM="$BATS_FILE_TMPDIR/mistake"
-	"$OSHCC" -O1 -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/mistake.c"
+	"$OSHCC" -O1 -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}"/mistake{,_extensions}.c
 }
 
 setup()
