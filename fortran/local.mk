@@ -3,8 +3,9 @@
 # file shmem.fh. Everything that has a line per type or routine is made from the tables.
 
 fortran_tables = \
-	fortran/generics.awk fortran/generics.def fortran/legacy.awk fortran/legacy.def fortran/make-fortran.sh fortran/own.awk \
-	fortran/shmem.f90.in fortran/shmemx.f90.in fortran/synopsis.awk fortran/types.tsv
+	fortran/arguments.tsv fortran/generics.awk fortran/generics.def fortran/interfaces.awk fortran/legacy.awk fortran/legacy.def \
+	fortran/make-fortran.sh fortran/own.awk fortran/shmem.f90.in fortran/shmemx.f90.in fortran/synopsis.awk \
+	fortran/types.tsv
 EXTRA_DIST += $(fortran_tables)
 
 fortran_sources = $(fortran_tables) include/prototypes.def include/types.def include/generics.def include/shmem.h.in \

@@ -52,6 +52,14 @@ END
 	preprocess "$work/types.c" | tr ';' '\n' | sed -e 's/^ *//' -e 's/ *| */|/g' | grep '|'
 }
 
+# interfaces FILE [OPTION...]: see interfaces.awk.
+interfaces()
+{
+	file=$1
+	shift
+	run_awk "$@" -f "$here/interfaces.awk" "$here/arguments.tsv" "$file"
+}
+
 # generics WANT [OPTION...]: see generics.awk.
 generics()
 {
@@ -59,8 +67,9 @@ generics()
 	shift
 	types >"$work/types"
 	prototypes >"$work/prototypes"
-	run_awk -v want="$want" "$@" -f "$here/generics.awk" -f "$here/own.awk" "$work/types" "$here/types.tsv" "$work/prototypes" "$tables/generics.def" \
-		"$here/generics.def"
+	interfaces "$here/generics.def" -v typed=1 >"$work/generics.def"
+	run_awk -v want="$want" "$@" -f "$here/generics.awk" -f "$here/own.awk" "$work/types" "$here/types.tsv" \
+		"$work/prototypes" "$tables/generics.def" "$work/generics.def"
 }
 
 # The numbers of shmem.h that begin with SHMEM_, as "name value"; the deprecated
@@ -88,6 +97,7 @@ fill_in()
 	sed 's/^\([^ ]*\) \(.*\)/  integer(c_int), parameter, public :: \1 = \2/' >"$work/constants"
 	generics names "$@" | sed 's/^/  public :: /' >"$work/public"
 	generics f90 "$@" >"$work/generics"
+	interfaces "$template" >"$work/template"
 	sed -e "s/@VERSION@/$version/" -e 's/@SPEC@/1.6/' \
 		-e "/^@CONSTANTS@\$/{r $work/constants
 d
@@ -95,7 +105,7 @@ d
 d
 }" -e "/^@GENERICS@\$/{r $work/generics
 d
-}" "$template"
+}" "$work/template"
 }
 
 case $what in
