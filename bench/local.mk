@@ -7,24 +7,24 @@ noinst_PROGRAMS += bench/simulate bench/bench bench/floor/floor bench/hello benc
 bench_shared = bench/programs/harness.c bench/programs/line.c bench/programs/main.c bench/programs/measure.h bench/programs/record.c
 
 bench_bench_SOURCES = $(bench_shared) \
-	bench/programs/atomics.c \
 	bench/programs/bench.c \
 	bench/programs/bench.h \
+	bench/programs/bench_atomics.c \
+	bench/programs/bench_inline.c \
+	bench/programs/bench_memory.c \
+	bench/programs/bench_pingpong.c \
+	bench/programs/bench_plans.c \
+	bench/programs/bench_rma.c \
+	bench/programs/bench_stencil.c \
+	bench/programs/bench_sync.c \
 	bench/programs/collectives.c \
 	bench/programs/gups.c \
 	bench/programs/halo.c \
-	bench/programs/inline.c \
 	bench/programs/isort.c \
-	bench/programs/memory.c \
 	bench/programs/overlap.c \
 	bench/programs/members.c \
 	bench/programs/pes.c \
-	bench/programs/pingpong.c \
-	bench/programs/plans.c \
-	bench/programs/rate.c \
-	bench/programs/rma.c \
-	bench/programs/stencil.c \
-	bench/programs/sync.c
+	bench/programs/rate.c
 bench_bench_LDADD = libtorushmem.la -lm
 
 bench_floor_floor_SOURCES = $(bench_shared) \

@@ -4,11 +4,11 @@
 libtorushmem_la_SOURCES += comms/start.c
 # core: what a put passes, but for the operation itself, and the contract for networks.
 libtorushmem_la_SOURCES += comms/core/awaited.h comms/core/brought.c comms/core/brought.h \
-	comms/core/comms.h comms/core/copy.c comms/core/copy.h comms/core/device.h comms/core/futex.h \
+	comms/core/comms.c comms/core/comms.h comms/core/copy.c comms/core/copy.h comms/core/device.h comms/core/futex.h \
 	comms/core/globals.c comms/core/globals.h comms/core/group.h \
 	comms/core/memory.c comms/core/memory.h comms/core/near.c comms/core/near.h comms/core/network.h \
 	comms/core/operations.h comms/core/peers.c comms/core/peers.h comms/core/private_copies.c comms/core/private_copies.h comms/core/processor.h \
-	comms/core/regions.c comms/core/regions.h comms/core/sanitizer.h comms/core/sessions.h comms/core/state.c comms/core/symmetric_checks.c \
+	comms/core/regions.c comms/core/regions.h comms/core/sanitizer.h comms/core/sessions.h comms/core/symmetric_checks.c \
 	comms/core/system.h comms/core/wake.c
 # nodes: which PEs share a node, and where nodes are in the torus.
 libtorushmem_la_SOURCES += comms/nodes/costs.c comms/nodes/costs.h comms/nodes/find_torus.c comms/nodes/find_torus.h \
