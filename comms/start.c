@@ -29,6 +29,7 @@
  * needs it.
  */
 static const struct comms_network *chosen_network;
+static bool network_is_open;
 
 static void complain_of_paths(void)
 {
@@ -155,18 +156,33 @@ static void start_memory(void)
 }
 
 /* This PE now knows everything that others ask for, so they may connect to it when this returns. */
-static void publish(void)
+static bool publish(void)
 {
 	char *torus = comms.pe == 0 ? comms_find_torus() : NULL;
 
 	peers_publish(counters_agreement(), torus);
 	free(torus);
+	if (rte_is_broken())
+		return false;
 	agree_on_counters();
 	comms_connect(comms.pe);
+	return true;
 }
 
-/* comms_stop undoes these steps in the opposite order. */
-void comms_start(void)
+/* No call is quick any more, and none that sleeps goes on sleeping. Any thread calls this. */
+static void when_broken(void)
+{
+	__atomic_store_n(&comms.quick_pes, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&comms.quick_atomic_pes, 0, __ATOMIC_RELAXED);
+	for (int i = 0; comms.shortcuts && i < COMMS_SHORTCUTS; i++)
+		for (int segment = 0; segment < COMMS_FIXED_SEGMENTS; segment++)
+			atomic_store_explicit(&comms.shortcuts[i].room[segment], 0, memory_order_relaxed);
+	atomic_store_explicit(&comms.spin, 0, memory_order_relaxed);
+	comms_wake_sleepers(&comms.system->wakeup);
+}
+
+/* comms_stop undoes these steps in the opposite order. False: the job is broken. */
+bool comms_start(void)
 {
 	comms.pe = rte.pe;
 	check_settings(); /* before any code reads a setting */
@@ -186,7 +202,8 @@ void comms_start(void)
 	comms_costs_start(comms_network_name());
 	comms.quiets = comms.network || comms.checks;
 	comms_events_start();
-	publish();
+	if (!publish())
+		return false;
 	/* Needs the peers' memory, to find the PE of an address. */
 	rte.explain = comms_explain_fault;
 	comms_torus_start();	/* PE 0 has published what it found */
@@ -194,21 +211,25 @@ void comms_start(void)
 	/* Other PEs may send requests from now on, and everything that they need exists. */
 	if (comms.network && comms.network->open)
 		comms.network->open();
-	reorder_start(); /* last: its thread calls the network, and the links are counted */
+	network_is_open = comms.network;
+	reorder_start();	      /* its thread calls the network, and the links are counted */
+	rte_when_broken(when_broken); /* last: everything above sets what it changes */
+	return true;
 }
 
 /* A network ends in step with the networks of the other PEs. */
 static void finish_network(void)
 {
-	if (!comms.network)
+	if (!network_is_open)
 		return;
+	network_is_open = false;
 	comms.network->finish();
 	/*
 	 * This PE's operations complete through the peers' software, so all PEs continue until all
 	 * are done.
 	 */
 	if (rte_fence() != RTE_OK)
-		rte_die("shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
+		rte_break(RTE_ERROR_OTHER, -1, "shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
 	if (comms.network->rest)
 		comms.network->rest();
 }
@@ -227,6 +248,7 @@ void comms_stop(void)
 	/*
 	 * Not in reverse order: the reporting thread reads other PEs' memory through the network.
 	 */
+	rte_when_broken(NULL);
 	hang_stop();
 	reorder_stop();
 	finish_network();

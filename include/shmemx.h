@@ -62,7 +62,7 @@ enum {
 typedef struct {
 	int kind;	     /* SHMEMX_ERROR_... */
 	int pe;		     /* the PE at fault; -1: unknown */
-	const char *routine; /* the routine that this PE was in when it found the error; NULL: none */
+	const char *routine; /* that found the error; NULL: none */
 	const char *message; /* the line that would have ended the job; "" if it is whole */
 } shmemx_error_t;
 /*

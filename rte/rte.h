@@ -64,8 +64,7 @@ struct rte {
 	void (*last_words)(void); /* called before the process ends abnormally; NULL: nothing */
 	/* Errors break the job and calls return: see rte_break. */
 	bool returns_errors;
-	int64_t silence_ms;	   /* after which a PE that does not answer breaks it; 0: no limit */
-	void (*when_broken)(void); /* called once, by any thread, after the job is broken; NULL: nothing */
+	int64_t silence_ms; /* after which a PE that does not answer breaks it; 0: no limit */
 };
 
 extern struct rte rte;
@@ -217,6 +216,14 @@ void rte_misuse_together(const char *routine, const char *format, ...) __attribu
 /* Another PE has told of the error. */
 void rte_take_error(const struct rte_error *error);
 
+/*
+ * Sets the function that any thread calls after the job is broken, at once if it is; NULL: none,
+ * and the last one does not run any more.
+ */
+void rte_when_broken(void (*function)(void));
+/* The routine in which this thread meets an error that has none. */
+void rte_broken_in(const char *routine);
+
 extern atomic_bool rte_is_broken_now;
 static inline bool rte_is_broken(void)
 {
@@ -228,7 +235,7 @@ const struct rte_error *rte_first_error(void);
 
 /*
  * Waits before reporting an error that the failure of another PE may have caused. If so, the
- * launcher or that PE reports the failure, and the job ends during the wait.
+ * launcher or that PE reports the failure, and the job ends during the wait, or is broken.
  */
 void rte_let_others_speak(void);
 

@@ -108,7 +108,7 @@ void api_forget_contexts(struct shmemx_team *team)
 
 API int pshmem_ctx_create(long options, shmem_ctx_t *ctx)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 
 	return create_context(SHMEM_TEAM_WORLD, options, ctx, __func__);
 }
@@ -116,7 +116,7 @@ PROFILED(shmem_ctx_create)
 
 API int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 
 	return create_context(team, options, ctx, __func__);
 }

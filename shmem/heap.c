@@ -141,16 +141,18 @@ static size_t offset_of(const void *ptr, const char *routine)
 {
 	size_t offset = (size_t)((const char *)ptr - comms_heap());
 
-	if (offset >= comms.heap_size || blocks_size(heap.blocks, offset) == BLOCKS_NONE)
-		rte_die_together(routine,
-				 "ptr=%p was not returned by shmem_malloc or a similar routine, or has been freed",
-				 ptr);
+	if (offset >= comms.heap_size || blocks_size(heap.blocks, offset) == BLOCKS_NONE) {
+		rte_misuse_together(routine,
+				    "ptr=%p was not returned by shmem_malloc or a similar routine, or has been freed",
+				    ptr);
+		return BLOCKS_NONE;
+	}
 	return offset;
 }
 
 static void *heap_allocate(size_t alignment, size_t size, const char *other, long value, const char *routine)
 {
-	COMMS_CALL(routine, size, COMMS_NOBODY);
+	COMMS_CALL_OR(NULL, routine, size, COMMS_NOBODY);
 	void *ptr;
 
 	check_heap_agreement(size, other, value, NULL, routine);
@@ -158,15 +160,17 @@ static void *heap_allocate(size_t alignment, size_t size, const char *other, lon
 		return NULL;
 	ptr = heap_take(alignment, size, routine);
 	api_barrier_all(routine);
-	return ptr;
+	return rte_is_broken() ? NULL : ptr; /* the heap of a broken job is of no use */
 }
 
 static void *allocate_aligned(size_t alignment, size_t size, const char *routine)
 {
-	COMMS_CALL(routine, size, COMMS_NOBODY);
+	COMMS_CALL_OR(NULL, routine, size, COMMS_NOBODY);
 
-	if (alignment == 0 || (alignment & (alignment - 1)))
-		rte_die_together(routine, "alignment=%zu is not a power of two", alignment);
+	if (alignment == 0 || (alignment & (alignment - 1))) {
+		rte_misuse_together(routine, "alignment=%zu is not a power of two", alignment);
+		return NULL;
+	}
 	if (alignment < sizeof(void *))
 		alignment = sizeof(void *);
 	return heap_allocate(alignment, size, "alignment", (long)alignment, routine);
@@ -175,7 +179,7 @@ static void *allocate_aligned(size_t alignment, size_t size, const char *routine
 /* Clears the memory before any PE leaves, so that it cannot erase an early put. */
 static void *allocate_zeroed(size_t count, size_t size, const char *routine)
 {
-	COMMS_CALL(routine, count * size, COMMS_NOBODY);
+	COMMS_CALL_OR(NULL, routine, count * size, COMMS_NOBODY);
 	size_t total;
 	void *ptr;
 
@@ -188,7 +192,7 @@ static void *allocate_zeroed(size_t count, size_t size, const char *routine)
 	if (ptr)
 		memset(ptr, 0, total);
 	api_barrier_all(routine);
-	return ptr;
+	return rte_is_broken() ? NULL : ptr;
 }
 
 static void heap_release(void *ptr, const char *routine)
@@ -199,15 +203,19 @@ static void heap_release(void *ptr, const char *routine)
 	if (!ptr)
 		return;
 	offset = offset_of(ptr, routine);
+	if (offset == BLOCKS_NONE)
+		return;
 	check_heap_agreement(0, NULL, 0, ptr, routine);
 	api_barrier_all(routine);
+	if (rte_is_broken())
+		return;
 	heap_give_back(offset, routine);
 }
 
 /* Other PEs may put into the old block until they get here: hence a barrier before the move. */
 static void *heap_reallocate(void *ptr, size_t size, const char *routine)
 {
-	COMMS_CALL(routine, size, COMMS_NOBODY);
+	COMMS_CALL_OR(NULL, routine, size, COMMS_NOBODY);
 	size_t offset, old;
 	void *moved;
 
@@ -218,8 +226,12 @@ static void *heap_reallocate(void *ptr, size_t size, const char *routine)
 		return NULL;
 	}
 	offset = offset_of(ptr, routine);
+	if (offset == BLOCKS_NONE)
+		return NULL;
 	check_heap_agreement(size, NULL, 0, ptr, routine);
 	api_barrier_all(routine);
+	if (rte_is_broken())
+		return NULL;
 	if (blocks_resize(heap.blocks, offset, size)) {
 		heap_checks_resize(offset, size);
 		return ptr;

@@ -75,6 +75,14 @@ static bool start_rte(const char *routine)
 	return false;
 }
 
+static void stop_rte(void)
+{
+	rte_crash_stop();
+	rte_finalize();
+}
+
+static void stop_library(void);
+
 /* stop_library undoes these steps in the opposite order. */
 static bool start_library(const char *routine)
 {
@@ -94,7 +102,11 @@ static bool start_library(const char *routine)
 	comms.threads = api_threads_at_once() || comms.device_wanted;
 	/* Connections fill it in, and comms_start makes the first one. */
 	comms.shortcuts = api_inline_shortcuts();
-	comms_start();
+	if (!comms_start()) {
+		comms_stop();
+		stop_rte();
+		return false;
+	}
 	api_heap_start();
 	api_teams_start();
 	api_collectives_start();
@@ -105,7 +117,9 @@ static bool start_library(const char *routine)
 	/* After the last thread of the library's own: those that come later are the program's. */
 	deadlock_start(&api_world.group, comms_group_prepare, api_thread_level <= SHMEM_THREAD_FUNNELED);
 	api_print_start(); /* last: it reports what all the steps found */
-	return true;
+	if (rte_is_broken())
+		stop_library();
+	return !rte_is_broken();
 }
 
 /* What may be or'ed to the level that is requested: shmemg.h. */
@@ -145,6 +159,8 @@ static void initialise_or_die(int requested, const char *routine)
 /* Ends what the program has begun while the complete library still works. */
 static void finish_program(void)
 {
+	if (rte_is_broken())
+		return;
 	api_plans_check("shmem_finalize");
 	api_rdma_finish("shmem_finalize");
 	api_stats_stop(); /* reads the counters before the barrier adds to them */
@@ -152,6 +168,7 @@ static void finish_program(void)
 	api_barrier_at_end();
 }
 
+/* In a broken job, none of these steps waits for other PEs. */
 static void stop_library(void)
 {
 	finish_program();
@@ -166,8 +183,7 @@ static void stop_library(void)
 	api_heaps_stop();
 	api_heap_stop();
 	comms_stop();
-	rte_crash_stop();
-	rte_finalize();
+	stop_rte();
 }
 
 API void pshmem_init(void)
@@ -280,10 +296,12 @@ PROFILED(start_pes)
 
 API void pshmem_finalize(void)
 {
-	comms_check_up(__func__);
+	if (!comms_check_up(__func__))
+		return;
 	pthread_mutex_lock(&library.lock);
 	if (atomic_load_explicit(&library.inits, memory_order_seq_cst) > 1) {
-		api_barrier_all(__func__);
+		if (!rte_is_broken())
+			api_barrier_all(__func__);
 		atomic_fetch_sub_explicit(&library.inits, 1, memory_order_seq_cst);
 	} else {
 		stop_library();
@@ -333,7 +351,7 @@ __attribute__((destructor)) static void at_exit(void)
 		fflush(NULL);
 		rte_abort(status & 255, RTE_GLOBAL_EXIT);
 	}
-	if (status == 0 && (library.implicit_finalize || rte_fence_within(PATIENCE))) {
+	if (rte.returns_errors || (status == 0 && (library.implicit_finalize || rte_fence_within(PATIENCE)))) {
 		stop_library();
 		rte_leave();
 		return;

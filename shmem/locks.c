@@ -47,11 +47,15 @@ API void pshmem_set_lock(long *lock)
 	int home = home_of(lock, __func__);
 	uint32_t before;
 
+	if (home < 0)
+		return;
 	__atomic_store_n(&word->link, WAIT, __ATOMIC_RELAXED);
 	before = (uint32_t)comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_SWAP, 4, me_in_queue(), 0}, home,
 					   __func__);
 	if (before == me_in_queue())
-		rte_die(__func__, "lock=%p is held by this PE already; clear it first", (void *)lock);
+		rte_misuse(__func__, "lock=%p is held by this PE already; clear it first", (void *)lock);
+	if (rte_is_broken())
+		return;
 	if (before != 0) {
 		comms_amo(&word->link, (struct comms_atomic){COMMS_OR, 4, me_in_queue(), 0}, (int)before - 1, __func__);
 		hang_note_lock(__func__, lock, (int)before - 1);
@@ -65,10 +69,12 @@ PROFILED(shmem_set_lock)
 
 API int pshmem_test_lock(long *lock)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	struct lock_word *word = (struct lock_word *)lock;
 	int home = home_of(lock, __func__);
 
+	if (home < 0)
+		return 1;
 	/*
 	 * No PE links behind a PE that is not the tail, so the link can be prepared before the swap
 	 * returns.
@@ -89,6 +95,8 @@ API void pshmem_clear_lock(long *lock)
 	int home = home_of(lock, __func__);
 	uint32_t next;
 
+	if (home < 0)
+		return;
 	comms_quiet();
 	if (__atomic_load_n(&word->link, __ATOMIC_RELAXED) == 0) {
 		uint32_t tail =
@@ -98,11 +106,15 @@ API void pshmem_clear_lock(long *lock)
 		if (tail == me_in_queue())
 			return;
 		if (tail == 0)
-			rte_die(__func__, "lock=%p is not held by anyone", (void *)lock);
+			rte_misuse(__func__, "lock=%p is not held by anyone", (void *)lock);
+		if (rte_is_broken())
+			return;
 		hang_note_word(__func__, &word->link, sizeof word->link, false, "!=", 0);
 		/* A PE is about to link itself. */
 		COMMS_WAIT(word, __atomic_load_n(&word->link, __ATOMIC_RELAXED) != 0);
 	}
+	if (rte_is_broken())
+		return;
 	/* It linked itself after setting its WAIT. */
 	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_ACQUIRE);
 	comms_amo(&word->link, (struct comms_atomic){COMMS_AND, 4, ~WAIT, 0}, (int)next - 1, __func__);

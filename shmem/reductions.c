@@ -10,10 +10,10 @@
 #define REDUCE(NAME, TYPE, OP)                                                                                   \
 	API int pshmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce) \
 	{                                                                                                        \
-		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                      \
+		COMMS_CALL_OR(1, __func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                \
 		struct set set = set_of_team(team, __func__);                                                    \
 		any_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_##OP);                    \
-		return 0;                                                                                        \
+		return rte_is_broken();                                                                          \
 	}                                                                                                        \
 	PROFILED(shmem_##NAME##_##OP##_reduce)
 
@@ -29,17 +29,17 @@ FOR_SUM_TYPES(SUM)
 #define SCANS(NAME, TYPE)                                                                                    \
 	API int pshmem_##NAME##_sum_inscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems) \
 	{                                                                                                    \
-		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                   \
+		COMMS_CALL_OR(1, __func__, nelems * sizeof(TYPE), COMMS_NOBODY);                             \
 		struct set set = set_of_team(team, __func__);                                                \
 		any_scan(&SCAN(NAME, TYPE, true));                                                           \
-		return 0;                                                                                    \
+		return rte_is_broken();                                                                      \
 	}                                                                                                    \
 	API int pshmem_##NAME##_sum_exscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems) \
 	{                                                                                                    \
-		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                   \
+		COMMS_CALL_OR(1, __func__, nelems * sizeof(TYPE), COMMS_NOBODY);                             \
 		struct set set = set_of_team(team, __func__);                                                \
 		any_scan(&SCAN(NAME, TYPE, false));                                                          \
-		return 0;                                                                                    \
+		return rte_is_broken();                                                                      \
 	}                                                                                                    \
 	PROFILED(shmem_##NAME##_sum_inscan)                                                                  \
 	PROFILED(shmem_##NAME##_sum_exscan)

@@ -10,7 +10,7 @@ static enum comms_amo signal_op(int sig_op, const char *routine)
 	if (COMMS_LIKELY(sig_op == SHMEM_SIGNAL_SET))
 		return COMMS_SWAP;
 	if (COMMS_UNLIKELY(sig_op != SHMEM_SIGNAL_ADD))
-		rte_die(routine, "sig_op=%d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", sig_op);
+		rte_misuse(routine, "sig_op=%d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", sig_op);
 	return COMMS_ADD;
 }
 
@@ -82,7 +82,7 @@ API_BOTH(void, signal_set, change_signal(ctx, COMMS_SWAP, sig_addr, signal, pe, 
 
 API uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(0, __func__, 0, COMMS_NOBODY);
 	uint64_t now;
 
 	comms_check_symmetric_anywhere(sig_addr, sizeof *sig_addr, "sig_addr", __func__);

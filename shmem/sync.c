@@ -10,16 +10,17 @@
 #include "comms/core/device.h"
 #include "comms/wait/wait.h"
 
-static void check_cmp(int cmp, const char *routine)
+static bool check_cmp(int cmp, const char *routine)
 {
-	if (cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_GE)
-		rte_die(routine, "cmp=%d is not one of SHMEM_CMP_EQ, NE, GT, LE, LT, GE", cmp);
+	if (cmp >= SHMEM_CMP_EQ && cmp <= SHMEM_CMP_GE)
+		return true;
+	rte_misuse(routine, "cmp=%d is not one of SHMEM_CMP_EQ, NE, GT, LE, LT, GE", cmp);
+	return false;
 }
 
-static void check_wait(const void *address, size_t bytes, const char *argument, int cmp, const char *routine)
+static bool check_wait(const void *address, size_t bytes, const char *argument, int cmp, const char *routine)
 {
-	check_cmp(cmp, routine);
-	comms_check_symmetric_anywhere(address, bytes, argument, routine);
+	return check_cmp(cmp, routine) && comms_check_symmetric_anywhere(address, bytes, argument, routine);
 }
 
 static const char *sign_of(int cmp)
@@ -102,7 +103,8 @@ static size_t random_start(size_t nelems)
 		if (comms.quick_pes > 0 && NAME##_holds_here(ivar, cmp, value))                                    \
 			return;                                                                                    \
 		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                              \
-		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                              \
+		if (!check_wait(ivar, sizeof *ivar, "ivar", cmp, routine))                                         \
+			return;                                                                                    \
 		hang_note_word(routine, ivar, bytes_to_show(ivar, sizeof *ivar), (TYPE)-1 < (TYPE)1, sign_of(cmp), \
 			       (uint64_t)value);                                                                   \
 		const void *place = place_to_watch(ivar);                                                          \
@@ -117,8 +119,9 @@ static size_t random_start(size_t nelems)
 	{                                                                                                          \
 		if (comms.quick_pes > 0 && NAME##_holds_here(ivar, cmp, cmp_value))                                \
 			return 1;                                                                                  \
-		COMMS_CALL(__func__, 0, COMMS_NOBODY);                                                             \
-		check_wait(ivar, sizeof *ivar, "ivar", cmp, __func__);                                             \
+		COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);                                                       \
+		if (!check_wait(ivar, sizeof *ivar, "ivar", cmp, __func__))                                        \
+			return 1;                                                                                  \
 		make_progress();                                                                                   \
 		return NAME##_holds(ivar, cmp, cmp_value);                                                         \
 	}                                                                                                          \
@@ -166,7 +169,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static size_t NAME##_wait_any(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
 				      const TYPE *values, size_t step, const char *routine)                           \
 	{                                                                                                             \
-		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
+		COMMS_CALL_OR(SIZE_MAX, routine, 0, COMMS_NOBODY);                                                    \
 		size_t found = SIZE_MAX;                                                                              \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return SIZE_MAX;                                                                              \
@@ -178,7 +181,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static size_t NAME##_wait_some(const TYPE *ivars, size_t nelems, size_t *indices, const int *status, int cmp, \
 				       const TYPE *values, size_t step, const char *routine)                          \
 	{                                                                                                             \
-		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
+		COMMS_CALL_OR(0, routine, 0, COMMS_NOBODY);                                                           \
 		size_t found = 0;                                                                                     \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return 0;                                                                                     \
@@ -204,7 +207,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static int NAME##_test_all_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
 				      const TYPE *values, size_t step, const char *routine)                           \
 	{                                                                                                             \
-		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
+		COMMS_CALL_OR(1, routine, 0, COMMS_NOBODY);                                                           \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return 1;                                                                                     \
 		if (NAME##_all(ivars, nelems, status, cmp, values, step))                                             \
@@ -215,7 +218,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static size_t NAME##_test_any_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                \
 					 const TYPE *values, size_t step, const char *routine)                        \
 	{                                                                                                             \
-		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
+		COMMS_CALL_OR(SIZE_MAX, routine, 0, COMMS_NOBODY);                                                    \
 		size_t found;                                                                                         \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return SIZE_MAX;                                                                              \
@@ -228,7 +231,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static size_t NAME##_test_some_of(const TYPE *ivars, size_t nelems, size_t *indices, const int *status,       \
 					  int cmp, const TYPE *values, size_t step, const char *routine)              \
 	{                                                                                                             \
-		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
+		COMMS_CALL_OR(0, routine, 0, COMMS_NOBODY);                                                           \
 		size_t found;                                                                                         \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return 0;                                                                                     \
@@ -242,12 +245,11 @@ FOR_OLD_TYPES(DEFINE_ONE)
 static bool nothing_to_wait_for(const void *ivars, size_t size, size_t nelems, const int *status, int cmp,
 				const char *routine)
 {
-	check_cmp(cmp, routine);
+	if (!check_cmp(cmp, routine))
+		return true;
 	for (size_t i = 0; i < nelems; i++)
-		if (!(status && status[i])) {
-			comms_check_symmetric_anywhere(ivars, nelems * size, "ivars", routine);
-			return false;
-		}
+		if (!(status && status[i]))
+			return !comms_check_symmetric_anywhere(ivars, nelems * size, "ivars", routine);
 	return true;
 }
 FOR_AMO_TYPES(DEFINE_MANY)
@@ -308,7 +310,7 @@ FOR_OLD_TYPES(MANY)
 	API size_t shmemx_##NAME##_wait_until_within(TYPE *ivars, size_t nelems, const int *status, int cmp,       \
 						     TYPE cmp_value, double seconds, size_t *missing)              \
 	{                                                                                                          \
-		COMMS_CALL(__func__, 0, COMMS_NOBODY);                                                             \
+		COMMS_CALL_OR(0, __func__, 0, COMMS_NOBODY);                                                       \
 		int64_t end = wait_end(seconds, __func__);                                                         \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, __func__))                      \
 			return 0;                                                                                  \
@@ -324,11 +326,12 @@ FOR_AMO_TYPES(BOUNDED)
 /* Separate from the first poll, which needs none of the registers that this one saves. */
 COMMS_APART uint64_t signal_wait(uint64_t *sig_addr, int cmp, uint64_t cmp_value, const char *routine)
 {
-	COMMS_CALL(routine, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(0, routine, 0, COMMS_NOBODY);
 	const void *place = place_to_watch(sig_addr);
 	uint64_t now;
 
-	check_wait(sig_addr, sizeof *sig_addr, "sig_addr", cmp, routine);
+	if (!check_wait(sig_addr, sizeof *sig_addr, "sig_addr", cmp, routine))
+		return 0;
 	hang_note_word(routine, sig_addr, bytes_to_show(sig_addr, sizeof *sig_addr), false, sign_of(cmp), cmp_value);
 	COMMS_WAIT(place, uint64_compare(now = uint64_read(sig_addr), cmp, cmp_value));
 	return now;

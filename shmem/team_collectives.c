@@ -58,7 +58,7 @@ API int pshmem_team_sync(shmem_team_t team)
 	} else {
 		team_barrier_observed(team, false, __func__);
 	}
-	return 0;
+	return rte_is_broken();
 }
 PROFILED(shmem_team_sync)
 
@@ -70,39 +70,39 @@ PROFILED(shmem_team_sync)
 	API int pshmem_##BEFORE##broadcast##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, \
 						  int PE_root)                                                      \
 	{                                                                                                           \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                           \
 		struct set set = set_of_team(team, __func__);                                                       \
 		any_broadcast(&set, dest, source, nelems *(SIZE), PE_root, true);                                   \
-		return 0;                                                                                           \
+		return rte_is_broken();                                                                             \
 	}                                                                                                           \
 	API int pshmem_##BEFORE##collect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)   \
 	{                                                                                                           \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                           \
 		struct set set = set_of_team(team, __func__);                                                       \
 		any_collect(&set, dest, source, nelems *(SIZE));                                                    \
-		return 0;                                                                                           \
+		return rte_is_broken();                                                                             \
 	}                                                                                                           \
 	API int pshmem_##BEFORE##fcollect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)  \
 	{                                                                                                           \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                           \
 		struct set set = set_of_team(team, __func__);                                                       \
 		any_fcollect(&set, dest, source, nelems *(SIZE));                                                   \
-		return 0;                                                                                           \
+		return rte_is_broken();                                                                             \
 	}                                                                                                           \
 	API int pshmem_##BEFORE##alltoall##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)  \
 	{                                                                                                           \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                           \
 		struct set set = set_of_team(team, __func__);                                                       \
 		any_alltoall(&set, dest, source, nelems *(SIZE));                                                   \
-		return 0;                                                                                           \
+		return rte_is_broken();                                                                             \
 	}                                                                                                           \
 	API int pshmem_##BEFORE##alltoalls##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, ptrdiff_t dst, \
 						  ptrdiff_t sst, size_t nelems)                                     \
 	{                                                                                                           \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                           \
 		struct set set = set_of_team(team, __func__);                                                       \
 		any_alltoalls(&set, dest, source, (struct set_strided){dst, sst, SIZE, nelems});                    \
-		return 0;                                                                                           \
+		return rte_is_broken();                                                                             \
 	}                                                                                                           \
 	PROFILED(shmem_##BEFORE##broadcast##AFTER)                                                                  \
 	PROFILED(shmem_##BEFORE##collect##AFTER)                                                                    \

@@ -203,7 +203,7 @@ static void configure_team(struct shmemx_team *team, const shmem_team_config_t *
 API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
 				  const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	struct shmemx_team *parent;
 	struct set set;
 	bool member;
@@ -219,7 +219,7 @@ API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int strid
 	set_check_agreement(&set, "size", size, NULL, 0, NULL);
 	member = is_member(&parent->group, start, stride, size);
 	slot = api_agree_on_slot(&set, member ? SLOT_IF_FREE : SLOT_NOT_FOR_ME);
-	if (slot == COMMS_SLOTS)
+	if (slot == COMMS_SLOTS || rte_is_broken())
 		return 1;
 	if (!member)
 		return 0;
@@ -261,7 +261,7 @@ static int find_in_list(const int *pes, int n, const char *routine)
  */
 API int shmemx_team_of_pes(const int *pes, int n, long *psync, shmem_team_t *new_team)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	struct comms_group group = {.size = n};
 	struct set set = {&group, NULL, psync, __func__};
 	int *members;
@@ -297,7 +297,7 @@ API int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_t
 			     long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
 			     long yaxis_mask, shmem_team_t *yaxis_team)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	int n, x, y, row_slot, column_slot;
 	struct shmemx_team *parent;
 	struct set set;
@@ -311,7 +311,7 @@ API int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_t
 	set_check_agreement(&set, "xrange", xrange, NULL, 0, NULL);
 	row_slot = api_agree_on_slot(&set, SLOT_IF_FREE);
 	column_slot = row_slot == COMMS_SLOTS ? COMMS_SLOTS : api_agree_on_slot(&set, SLOT_IF_FREE);
-	if (column_slot == COMMS_SLOTS) {
+	if (column_slot == COMMS_SLOTS || rte_is_broken()) {
 		if (row_slot != COMMS_SLOTS)
 			free_slot(row_slot);
 		return 1;

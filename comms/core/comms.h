@@ -159,7 +159,8 @@ struct comms {
 
 extern struct comms comms;
 
-void comms_start(void);
+/* False: the job is broken, and only comms_stop may follow. */
+bool comms_start(void);
 /*
  * Describes the network that carries what load and store cannot, and the sources it accepts
  * connections from. NULL: there is none, or it accepts none.
@@ -172,7 +173,7 @@ const char *comms_network_routes(void);
 const char *comms_network_threads(void);
 /*
  * Releases everything. All PEs must have stopped communicating (the caller had a barrier of all
- * PEs).
+ * PEs), or the job is broken.
  */
 void comms_stop(void);
 
@@ -342,12 +343,15 @@ COMMS_INLINE void comms_wake(const struct comms_peer *peer)
 
 int comms_compare_ints(const void *left, const void *right);
 
-/* Reports an error unless the library is up and [address, address + bytes) is symmetric memory. */
-void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine);
+/*
+ * Reports an error unless the library is up and [address, address + bytes) is symmetric memory.
+ * False, like all these checks, where that has broken the job.
+ */
+bool comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine);
 /* The same for routines that take memory of a GPU, too. */
-void comms_check_symmetric_anywhere(const void *address, size_t bytes, const char *argument, const char *routine);
+bool comms_check_symmetric_anywhere(const void *address, size_t bytes, const char *argument, const char *routine);
 /* For memory that need not be symmetric, but that the processor must be able to access. */
-void comms_check_on_host(const void *address, const char *argument, const char *routine);
+bool comms_check_on_host(const void *address, const char *argument, const char *routine);
 /*
  * With SHMEM_CHECK, reports bytes in the heap that are not in one block. Bytes outside of the heap
  * pass.
@@ -358,7 +362,7 @@ static inline void comms_check_block(const void *address, size_t bytes, const ch
 	if (COMMS_UNLIKELY(comms.check_block != NULL))
 		comms_check_in_block(address, bytes, argument, routine);
 }
-void comms_check_up(const char *routine);
-void comms_check_pe(int pe, const char *routine);
+bool comms_check_up(const char *routine);
+bool comms_check_pe(int pe, const char *routine);
 
 #endif

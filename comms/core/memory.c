@@ -52,6 +52,7 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int64_t o
 	void *base = MAP_FAILED;
 	struct stat status;
 	char path[64];
+	bool is_gone;
 	int fd;
 
 	errno = 0;
@@ -73,11 +74,22 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int64_t o
 			"or belongs "
 			"to another process table; mount it (mount -t proc proc /proc), or set SHMEM_PATHS=ucx",
 			pe);
-	if (problem && errno == ENOENT)
-		rte_let_others_speak(); /* the process is gone */
+	is_gone = problem && errno == ENOENT;
+	if (is_gone)
+		rte_let_others_speak();
 	if (problem)
-		rte_die(NULL, "the memory of PE %d on this node cannot be mapped (%s: %s); set SHMEM_PATHS=ucx", pe,
-			path, problem);
+		rte_break(is_gone ? RTE_ERROR_LOST : RTE_ERROR_OTHER, pe, NULL,
+			  "the memory of PE %d on this node cannot be mapped (%s: %s); set SHMEM_PATHS=ucx", pe, path,
+			  problem);
+	return problem ? memory_map_nobody(size) : base;
+}
+
+void *memory_map_nobody(size_t size)
+{
+	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (base == MAP_FAILED)
+		rte_die(NULL, "no address space in place of the memory of a lost PE");
 	return base;
 }
 

@@ -34,10 +34,12 @@ bool memory_is_there(const struct memory_handle *handle);
 
 /*
  * Maps `size` bytes of the file from this offset on, or with MEMORY_AT_END its last ones. Ends the
- * job with a message on failure.
+ * job with a message on failure, or breaks it and maps other memory.
  */
 #define MEMORY_AT_END ((int64_t)-1)
 void *memory_map_peer(const struct memory_handle *handle, size_t size, int64_t offset, int pe);
+/* Memory that nobody else has, in place of that of a PE which is gone. */
+void *memory_map_nobody(size_t size);
 void memory_unmap(void *base, size_t size);
 
 /*

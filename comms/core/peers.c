@@ -107,18 +107,22 @@ void peers_publish(uint64_t agreement, const char *torus)
 		memcpy((char *)(info + 1) + network_bytes, torus, torus_bytes);
 	free(network_info);
 	if (rte_exchange(info, size) != RTE_OK)
-		rte_die("shmem_init", "the PEs could not exchange their addresses (%s); did one of them end early?",
-			rte.problem);
+		rte_break(RTE_ERROR_OTHER, -1, "shmem_init",
+			  "the PEs could not exchange their addresses (%s); did one of them end early?", rte.problem);
 	free(info);
 }
 
+/* In a broken job, other memory stands for that of a PE which is gone. */
 static void reach_locally(struct comms_peer *peer, const struct peer_info *info)
 {
 	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++) {
-		if (info->memory[i].fd < 0 || (i == COMMS_GLOBALS && !peer->same_program))
+		if (info && (info->memory[i].fd < 0 || (i == COMMS_GLOBALS && !peer->same_program)))
 			continue;
-		peer->reach[i].base = memory_map_peer(&info->memory[i], info->size[i], MEMORY_AT_END, peer->pe);
-		peer->reach[i].size = info->size[i];
+		peer->reach[i].size = info ? info->size[i] : comms.segments[i].size;
+		if (info)
+			peer->reach[i].base = memory_map_peer(&info->memory[i], info->size[i], MEMORY_AT_END, peer->pe);
+		else if (peer->reach[i].size > 0)
+			peer->reach[i].base = memory_map_nobody(peer->reach[i].size);
 	}
 	peer->wakeup = &((struct comms_system *)peer->reach[COMMS_HEAP].base)->wakeup;
 }
@@ -152,9 +156,11 @@ static struct comms_peer *connect_peer(int pe)
 	size_t size = 0;
 	struct peer_info *info = rte.connected ? rte_fetch(pe, &size) : NULL;
 
-	if (!peer || (rte.connected && !info))
-		rte_die(NULL, "cannot fetch what PE %d published (%s); has it ended?", pe,
-			peer ? rte.problem : "no memory");
+	if (!peer)
+		rte_die(NULL, "no memory for the record of PE %d", pe);
+	if (rte.connected && !info)
+		rte_break(RTE_ERROR_LOST, pe, NULL, "cannot fetch what PE %d published (%s); has it ended?", pe,
+			  rte.problem);
 	peer->pe = pe;
 	if (info && (size < sizeof *info || info->magic != PEER_INFO_MAGIC))
 		rte_die(NULL, "PE %d runs another version of torushmem; build all programs of a job with one", pe);
@@ -168,7 +174,7 @@ static struct comms_peer *connect_peer(int pe)
 		reach_self(peer);
 	else if (is_on_my_node(pe))
 		reach_locally(peer, info);
-	if (comms.network && comms.network->connect)
+	if (info && comms.network && comms.network->connect)
 		comms.network->connect(peer);
 	if (comms.shortcuts && comms.quick_pes > 0)
 		make_shortcut(peer);

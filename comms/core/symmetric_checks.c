@@ -8,58 +8,67 @@
 #include "regions.h"
 #include "rte/rte.h"
 
-void comms_check_up(const char *routine)
+bool comms_check_up(const char *routine)
 {
 	if (COMMS_UNLIKELY(comms.n_pes == 0))
-		rte_die_together(routine, rte.generation ? "called after shmem_finalize; initialise again first"
-							 : "called before shmem_init; initialise first");
+		rte_misuse_together(routine, rte.generation ? "called after shmem_finalize; initialise again first"
+							    : "called before shmem_init; initialise first");
+	return comms.n_pes > 0;
 }
 
-void comms_check_pe(int pe, const char *routine)
+bool comms_check_pe(int pe, const char *routine)
 {
-	comms_check_up(routine);
+	if (!comms_check_up(routine))
+		return false;
 	if (COMMS_UNLIKELY((unsigned)pe >= (unsigned)comms.n_pes))
-		rte_die(routine, "pe=%d: there is no such PE; the job has PEs 0 to %d", pe, comms.n_pes - 1);
+		rte_misuse(routine, "pe=%d: there is no such PE; the job has PEs 0 to %d", pe, comms.n_pes - 1);
+	return (unsigned)pe < (unsigned)comms.n_pes;
 }
 
-void comms_check_on_host(const void *address, const char *argument, const char *routine)
+bool comms_check_on_host(const void *address, const char *argument, const char *routine)
 {
-	if (comms_is_on_device(address))
-		rte_die(routine,
-			"%s=%p is memory of a GPU, which this routine does not take; copy it to the host first",
-			argument, address);
+	if (!comms_is_on_device(address))
+		return true;
+	rte_misuse(routine, "%s=%p is memory of a GPU, which this routine does not take; copy it to the host first",
+		   argument, address);
+	return false;
 }
 
-void comms_check_symmetric_anywhere(const void *address, size_t bytes, const char *argument, const char *routine)
+bool comms_check_symmetric_anywhere(const void *address, size_t bytes, const char *argument, const char *routine)
 {
-	comms_check_up(routine);
-	if (comms_is_on_device(address))
-		comms.device->check(address, bytes, argument, routine);
-	else
-		comms_check_symmetric(address, bytes, argument, routine);
+	if (!comms_check_up(routine))
+		return false;
+	if (!comms_is_on_device(address))
+		return comms_check_symmetric(address, bytes, argument, routine);
+	comms.device->check(address, bytes, argument, routine);
+	return !rte_is_broken();
 }
 
-void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine)
+bool comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine)
 {
 	enum comms_segment_id id;
 	const struct comms_segment *segment;
 
-	comms_check_up(routine);
-	comms_check_on_host(address, argument, routine);
+	if (!comms_check_up(routine) || !comms_check_on_host(address, argument, routine))
+		return false;
 	id = comms_find_segment(address);
-	if (id == COMMS_NO_SEGMENT)
-		rte_die(routine,
-			"%s=%p is not symmetric memory (heap %p-%p, globals %p-%p%s); use shmem_malloc or a "
-			"global or static variable of the program",
-			argument, address, (void *)comms_heap(), (void *)(comms_heap() + comms.heap_size),
-			(void *)globals.start, (void *)(globals.start + globals.size),
-			atomic_load_explicit(&comms.regions, memory_order_relaxed) ? ", and heaps that the program made"
-										   : "");
+	if (id == COMMS_NO_SEGMENT) {
+		rte_misuse(routine,
+			   "%s=%p is not symmetric memory (heap %p-%p, globals %p-%p%s); use shmem_malloc or a "
+			   "global or static variable of the program",
+			   argument, address, (void *)comms_heap(), (void *)(comms_heap() + comms.heap_size),
+			   (void *)globals.start, (void *)(globals.start + globals.size),
+			   atomic_load_explicit(&comms.regions, memory_order_relaxed)
+				   ? ", and heaps that the program made"
+				   : "");
+		return false;
+	}
 	segment = &comms.segments[id];
 	if (bytes > segment->size - (size_t)((const char *)address - segment->base))
-		rte_die(routine, "%s=%p: %zu bytes from there run past the end of the %s at %p; check the count",
-			argument, address, bytes, comms_segment_name(id), (void *)(segment->base + segment->size));
+		rte_misuse(routine, "%s=%p: %zu bytes from there run past the end of the %s at %p; check the count",
+			   argument, address, bytes, comms_segment_name(id), (void *)(segment->base + segment->size));
 	comms_check_block(address, bytes, argument, routine);
+	return !rte_is_broken();
 }
 
 static bool is_in_region(const void *address)

@@ -4,6 +4,7 @@
 #include "comms/core/copy.h"
 #include "comms/core/near.h"
 #include "comms/core/network.h"
+#include "rte/rte.h"
 #include "target.h"
 
 static struct network_piece target_piece(const struct target *target, const void *source, size_t bytes)
@@ -25,6 +26,8 @@ static __attribute__((noinline)) void notify_slowly(void *dest, const void *sour
 	struct target data = bytes ? target_check(dest, bytes, "dest", pe, routine) : shown;
 	struct comms_near outer;
 
+	if (target_is_none(&shown) || target_is_none(&data) || rte_is_broken())
+		return;
 	if (bytes && (data.here || shown.here)) {
 		comms_put(dest, source, bytes, pe, routine);
 		comms_quiet(); /* two paths: only completion orders them */
@@ -138,10 +141,14 @@ void comms_put_notify_start(struct comms_request *request, const struct comms_no
 	struct network_notification out;
 	struct comms_near outer;
 
+	if (rte_is_broken())
+		return;
 	if (!goes_by_network(n)) {
 		put_by_store(n);
 		return;
 	}
+	if (rte_is_broken())
+		return;
 	out = make_network_notification(n);
 	request->value = n->flag.value;
 	outer = comms_near_note(n->routine, n->piece[0].source, n->piece[0].bytes, n->pe);

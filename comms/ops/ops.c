@@ -27,6 +27,8 @@ static void put_or_hold(const struct held *p)
 		return;
 	}
 	struct target t = target_check(p->dest, p->bytes, "dest", p->pe, p->routine);
+	if (target_is_none(&t))
+		return;
 	comms_check_block(p->source, p->bytes, "source", p->routine);
 	target_count(&t, SIDE_THERE, p->bytes, p->channel);
 	if (!comms.checks || !reorder_hold(p))
@@ -45,6 +47,8 @@ static void get_or_hold(const struct held *g)
 		return;
 	}
 	struct target t = target_check(g->source, g->bytes, "source", g->pe, g->routine);
+	if (target_is_none(&t))
+		return;
 	comms_check_block(g->dest, g->bytes, "dest", g->routine);
 	target_count(&t, SIDE_HERE, g->bytes, g->channel);
 	if (!comms.checks || !reorder_hold(g))
@@ -89,6 +93,8 @@ void comms_channel_amo(struct comms_channel *channel, void *dest, const struct c
 	}
 	struct target t = target_check_word(dest, atomic->width, pe, routine);
 
+	if (target_is_none(&t))
+		return;
 	target_count(&t, SIDE_THERE, atomic->width, channel);
 	if (t.here)
 		carry_atomic(&t, atomic);
@@ -99,13 +105,15 @@ void comms_channel_amo(struct comms_channel *channel, void *dest, const struct c
 uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe,
 				 const char *routine)
 {
-	COMMS_CALL(routine, atomic->width, pe);
+	COMMS_CALL_OR(0, routine, atomic->width, pe);
 	if (comms_is_on_device(dest))
 		return comms.device->amo(dest, atomic, pe, routine);
 	struct target t = target_check_word(dest, atomic->width, pe, routine);
 	struct comms_awaited before = comms_awaited;
 	uint64_t result = 0;
 
+	if (target_is_none(&t))
+		return 0;
 	target_count(&t, SIDE_THERE, atomic->width, channel);
 	if (t.here)
 		return carry_atomic(&t, atomic);
@@ -152,8 +160,11 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 		return;
 	}
 	struct target t = target_check_word(dest, atomic->width, pe, routine);
-	struct comms_near outer = comms_near_note(routine, result, atomic->width, pe);
+	struct comms_near outer;
 
+	if (target_is_none(&t))
+		return;
+	outer = comms_near_note(routine, result, atomic->width, pe);
 	target_count(&t, SIDE_THERE, atomic->width, channel);
 	if (!t.here) {
 		comms_near_write(result, atomic->width);
@@ -206,6 +217,8 @@ void comms_channel_put_signal(struct comms_channel *channel, const struct comms_
 	struct target flag = target_check_word(signal->word, sizeof *signal->word, pe, routine);
 	struct target data = p.bytes ? target_check(p.dest, p.bytes, "dest", pe, routine) : flag;
 
+	if (target_is_none(&flag) || target_is_none(&data))
+		return;
 	comms_check_block(p.source, p.bytes, "source", routine);
 	count_signal(&p, &data, &flag);
 	if (!comms.checks || !reorder_hold(&p))

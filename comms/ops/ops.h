@@ -104,12 +104,15 @@ static inline void comms_complete(void)
 }
 
 /*
- * The first statement of an API routine: checks that the library is up. If calls are observed, a
- * call begins here and ends with the block. PE is its target, if it has one. Costs one load of a
- * word that is normally 0.
+ * The first statement of an API routine: checks that the library is up, and returns if the job is
+ * broken, with a result if the routine has one. If calls are observed, a call begins here and ends
+ * with the block. PE is its target, if it has one. Costs one load of a word that is normally not 0.
  */
-#define COMMS_CALL(routine, bytes, pe) \
-	bool observed_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
+#define COMMS_CALL_OR(result, routine, bytes, pe)                                                               \
+	bool observed_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe); \
+	if (COMMS_UNLIKELY(comms_call_is_refused(routine)))                                                     \
+	return result
+#define COMMS_CALL(routine, bytes, pe) COMMS_CALL_OR(, routine, bytes, pe)
 
 bool comms_observe_begin(const char *routine, size_t bytes, int pe);
 void comms_observe_end(void);
@@ -118,6 +121,13 @@ void comms_observe_end(void);
 COMMS_INLINE bool comms_calls_are_quick(void)
 {
 	return comms.quick_pes > 0;
+}
+
+/* The quick path knows quick_pes already. */
+bool comms_refuse_call(const char *routine);
+COMMS_INLINE bool comms_call_is_refused(const char *routine)
+{
+	return COMMS_UNLIKELY(!comms_calls_are_quick()) && comms_refuse_call(routine);
 }
 
 COMMS_INLINE bool comms_call_begin(const char *routine, size_t bytes, int pe)

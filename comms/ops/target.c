@@ -8,22 +8,27 @@
 #include "comms/observe/trace.h"
 #include "rte/rte.h"
 
-static void complain_of_remote(const struct target *t, size_t bytes, const char *routine)
+static const struct target no_target;
+
+static bool complain_of_remote(const struct target *t, size_t bytes, const char *routine)
 {
 	const struct comms_peer *peer = t->place.peer;
 
 	if (t->place.segment == COMMS_GLOBALS && !peer->same_program)
-		rte_die(routine,
-			"PE %d runs another program, so its global data lies differently; use shmem_malloc memory",
-			peer->pe);
-	if (t->place.segment >= COMMS_FIXED_SEGMENTS)
-		rte_die(routine, "%zu bytes at offset %zu run past the end of the %s on PE %d", bytes, t->place.offset,
-			comms_segment_name(t->place.segment), peer->pe);
-	rte_die(routine,
-		"%zu bytes at offset %zu run past the end of PE %d's heap (%zu bytes); give all PEs the same "
-		"SHMEM_SYMMETRIC_SIZE",
-		bytes, t->place.offset - COMMS_SYSTEM_BYTES, peer->pe,
-		peer->remote_size[COMMS_HEAP] - COMMS_SYSTEM_BYTES);
+		rte_misuse(routine,
+			   "PE %d runs another program, so its global data lies differently; use shmem_malloc memory",
+			   peer->pe);
+	else if (t->place.segment >= COMMS_FIXED_SEGMENTS)
+		rte_misuse(routine, "%zu bytes at offset %zu run past the end of the %s on PE %d", bytes,
+			   t->place.offset, comms_segment_name(t->place.segment), peer->pe);
+	else
+		rte_misuse(
+			routine,
+			"%zu bytes at offset %zu run past the end of PE %d's heap (%zu bytes); give all PEs the same "
+			"SHMEM_SYMMETRIC_SIZE",
+			bytes, t->place.offset - COMMS_SYSTEM_BYTES, peer->pe,
+			peer->remote_size[COMMS_HEAP] - COMMS_SYSTEM_BYTES);
+	return false;
 }
 
 struct target target_find(const void *address, int pe)
@@ -39,33 +44,42 @@ struct target target_find(const void *address, int pe)
 	};
 }
 
+/* Is the memory there on the target, and a path to it? */
+static bool target_is_good(const struct target *t, size_t bytes, int pe, const char *routine)
+{
+	size_t size = comms_segment_remote(t->place.peer, t->place.segment).size;
+
+	if (pe != comms.pe && ((t->place.segment == COMMS_GLOBALS && !t->place.peer->same_program) ||
+			       t->place.offset > size || bytes > size - t->place.offset))
+		return complain_of_remote(t, bytes, routine);
+	if (t->here || comms.network)
+		return true;
+	rte_misuse(routine,
+		   "no path to this memory of PE %d: it is not shared and no network is in use; do all PEs have "
+		   "the same SHMEM_ settings?",
+		   pe);
+	return false;
+}
+
 struct target target_check(const void *address, size_t bytes, const char *argument, int pe, const char *routine)
 {
-	comms_check_pe(pe, routine);
-	comms_check_symmetric(address, bytes, argument, routine);
+	if (!comms_check_pe(pe, routine) || !comms_check_symmetric(address, bytes, argument, routine))
+		return no_target;
 	struct target t = target_find(address, pe);
-	size_t size = comms_segment_remote(t.place.peer, t.place.segment).size;
 
-	if (pe != comms.pe && ((t.place.segment == COMMS_GLOBALS && !t.place.peer->same_program) ||
-			       t.place.offset > size || bytes > size - t.place.offset))
-		complain_of_remote(&t, bytes, routine);
-	if (!t.here && !comms.network)
-		rte_die(routine,
-			"no path to this memory of PE %d: it is not shared and no network is in use; do all PEs have "
-			"the same SHMEM_ settings?",
-			pe);
-	return t;
+	return COMMS_LIKELY(target_is_good(&t, bytes, pe, routine)) ? t : no_target;
 }
 
 struct target target_check_word(void *dest, size_t width, int pe, const char *routine)
 {
 	struct target t = target_check(dest, width, "dest", pe, routine);
 
-	if ((uintptr_t)dest % width)
-		rte_die(routine, "dest=%p is not aligned to %zu bytes, as atomics need", dest, width);
 	if (comms.network_atomics)
 		t.here = NULL;
-	return t;
+	if (COMMS_LIKELY((uintptr_t)dest % width == 0))
+		return t;
+	rte_misuse(routine, "dest=%p is not aligned to %zu bytes, as atomics need", dest, width);
+	return no_target;
 }
 
 enum counters_row target_row(const struct target *target)

@@ -20,11 +20,16 @@ struct target target_find(const void *address, int pe);
 
 /*
  * Ends the job, naming the routine and the argument, unless these bytes are in symmetric memory of
- * that PE.
+ * that PE; or breaks it, and returns a target without a peer.
  */
 struct target target_check(const void *address, size_t bytes, const char *argument, int pe, const char *routine);
 /* The same for a word that atomics change, for which a node may have to use the network, too. */
 struct target target_check_word(void *dest, size_t width, int pe, const char *routine);
+
+static inline bool target_is_none(const struct target *target)
+{
+	return COMMS_UNLIKELY(!target->place.peer);
+}
 
 /* Counts an operation that begins now. */
 enum counters_row target_row(const struct target *target);

@@ -30,6 +30,7 @@
 
 #include "comms/core/comms.h"
 #include "contention.h"
+#include "hang.h"
 #include "comms/core/network.h"
 #include "comms/core/futex.h"
 #include "comms/core/processor.h"
@@ -316,6 +317,14 @@ unsigned comms_sleep(uint32_t key, unsigned *sleeps)
 	return polls;
 }
 
+bool comms_wait_ends(void)
+{
+	if (COMMS_LIKELY(!rte_is_broken()))
+		return false;
+	rte_broken_in(hang_note.routine);
+	return true;
+}
+
 void comms_sleep_idle(uint32_t key, long longest)
 {
 	const struct timespec length = {0, longest > 0 ? longest : longest_sleep(SLEEP_WITH_LISTS)};
@@ -349,7 +358,7 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 		processor_pause();
 	}
 	atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
-	while (atomic_load_explicit(word, memory_order_seq_cst) == value) {
+	while (atomic_load_explicit(word, memory_order_seq_cst) == value && !comms_wait_ends()) {
 		if (polls > 0) {
 			polls = comms_poll(polls);
 			continue;
@@ -384,8 +393,10 @@ int64_t wait_end(double seconds, const char *routine)
 {
 	const double most = 1e9; /* 30 years, in which the clock does not overflow */
 
-	if (!(seconds >= 0))
-		rte_die(routine, "seconds=%g: give 0 or more", seconds);
+	if (!(seconds >= 0)) {
+		rte_misuse(routine, "seconds=%g: give 0 or more", seconds);
+		return 0;
+	}
 	return rte_clock_ns() + (int64_t)((seconds < most ? seconds : most) * 1e9);
 }
 

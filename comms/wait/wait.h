@@ -99,9 +99,13 @@ void comms_wait_is_over(void);
 /* No other PE changes the word, but the network does when other PEs arrive. */
 #define COMMS_BY_NETWORK ((const void *)(UINTPTR_MAX - 1))
 
+/* Is the job broken, so that a wait that sleeps ends? Notes the routine that waits. */
+bool comms_wait_ends(void);
+
 /*
- * Returns when the condition holds. A change of the word at `address`, in this PE's memory, makes
- * it hold. The first polls follow each other without a pause, for as long as a cache line travels.
+ * Returns when the condition holds, or soon after the job is broken (rte_is_broken). A change of
+ * the word at `address`, in this PE's memory, makes it hold. The first polls follow each other
+ * without a pause, for as long as a cache line travels.
  */
 #define COMMS_WAIT(address, condition)                                      \
 	do {                                                                \
@@ -123,7 +127,7 @@ void comms_wait_is_over(void);
 				continue;                                   \
 			}                                                   \
 			key_ = comms_sleep_prepare(address);                \
-			if (condition) {                                    \
+			if ((condition) || comms_wait_ends()) {             \
 				comms_sleep_cancel();                       \
 				break;                                      \
 			}                                                   \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Errors as values. The first error of a job breaks it for good: this file keeps the error, hands
- * it to the other PEs, and wakes whatever waits. rte.when_broken lets the layers above stop.
+ * it to the other PEs, and wakes whatever waits. rte_when_broken lets the layers above stop.
  */
 #include <pthread.h>
 #include <stdarg.h>
@@ -20,6 +20,7 @@ static struct {
 	pthread_mutex_t lock;
 	bool is_set;
 	struct rte_error error;
+	void (*when_broken)(void);
 } first = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void rte_errors_start(enum rte_errors wanted, double silence)
@@ -61,10 +62,38 @@ static bool keep_error(const struct rte_error *error)
 	return true;
 }
 
+static void stop_waits(void)
+{
+	pthread_mutex_lock(&first.lock);
+	if (first.when_broken)
+		first.when_broken();
+	pthread_mutex_unlock(&first.lock);
+}
+
 void rte_take_error(const struct rte_error *error)
 {
-	if (keep_error(error) && rte.when_broken)
-		rte.when_broken();
+	if (keep_error(error))
+		stop_waits();
+}
+
+void rte_when_broken(void (*function)(void))
+{
+	pthread_mutex_lock(&first.lock);
+	first.when_broken = function;
+	if (function && first.is_set)
+		function();
+	pthread_mutex_unlock(&first.lock);
+}
+
+void rte_broken_in(const char *routine)
+{
+	char name[sizeof first.error.routine];
+
+	pthread_mutex_lock(&first.lock);
+	if (first.is_set && routine && !first.error.routine[0])
+		snprintf(first.error.routine, sizeof first.error.routine, "%s",
+			 rte_routine_to_print(routine, name, sizeof name));
+	pthread_mutex_unlock(&first.lock);
 }
 
 static void break_job(const struct rte_error *error)
@@ -73,8 +102,7 @@ static void break_job(const struct rte_error *error)
 		return;
 	if (rte.connected && rte_provider && rte_provider->tell_error)
 		rte_provider->tell_error(error);
-	if (rte.when_broken)
-		rte.when_broken();
+	stop_waits();
 }
 
 static void break_with(enum rte_error_kind kind, int pe, const char *routine, const char *format, va_list arguments)

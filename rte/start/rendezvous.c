@@ -24,6 +24,8 @@ enum {
 static struct {
 	int fd;
 	bool is_root;
+	bool has_thread;
+	atomic_bool ends; /* this PE closes the connection of a broken job */
 	pthread_t thread;
 	pthread_mutex_t send_lock;
 	pthread_mutex_t fetch_lock; /* one info is asked for at a time */
@@ -69,12 +71,45 @@ static bool is_speaker(void)
 	return rte.pe == first;
 }
 
+/* All PEs keep the same line, whoever would have printed it. */
+static void break_without_root(enum rte_error_kind kind, const char *what)
+{
+	struct rte_error error = {.kind = kind, .pe = link_to_root.root_pe};
+
+	snprintf(error.message, sizeof error.message, "torushmem: PE %d: PE %d (host %s) %s; this ends the job", rte.pe,
+		 link_to_root.root_pe, link_to_root.hosts[link_to_root.node[link_to_root.root_pe]], what);
+	rte_take_error(&error);
+}
+
 static void lose_root(void)
 {
+	if (rte.returns_errors) {
+		break_without_root(RTE_ERROR_LOST, "has ended before shmem_finalize");
+		return;
+	}
 	if (is_speaker())
 		rte_report(NULL, "PE %d (host %s) has ended before shmem_finalize; this ends the job",
 			   link_to_root.root_pe, link_to_root.hosts[link_to_root.node[link_to_root.root_pe]]);
 	_exit(1);
+}
+
+static void take_error(const struct rendezvous_message *message, const char *body)
+{
+	struct rte_error error;
+
+	if (message->bytes != sizeof error)
+		return;
+	memcpy(&error, body, sizeof error);
+	error.routine[sizeof error.routine - 1] = error.message[sizeof error.message - 1] = '\0';
+	rte_take_error(&error);
+}
+
+/* Waits for what the root sends end when the job is broken. */
+static void wake_waits(void)
+{
+	pthread_mutex_lock(&link_to_root.lock);
+	pthread_cond_broadcast(&link_to_root.changed);
+	pthread_mutex_unlock(&link_to_root.lock);
 }
 
 static void take_message(const struct rendezvous_message *message, char *body)
@@ -95,6 +130,8 @@ static void take_message(const struct rendezvous_message *message, char *body)
 		break;
 	case ABORT: _exit(message->number);
 	case LEAVE: link_to_root.left = true; break;
+	case BROKEN: take_error(message, body); break;
+	case PING: send_to_root(PONG, 0, NULL, 0); break;
 	default: break;
 	}
 	pthread_cond_broadcast(&link_to_root.changed);
@@ -102,25 +139,51 @@ static void take_message(const struct rendezvous_message *message, char *body)
 	free(body);
 }
 
+/*
+ * The root asks this PE more often than that, if there is a limit. Returns false if the connection
+ * is of no use any more.
+ */
+static bool receive_from_root(void *data, size_t bytes)
+{
+	int64_t until = rte.returns_errors && rte.silence_ms ? rte_clock_ms() + rte.silence_ms : 0;
+
+	if (rendezvous_receive(link_to_root.fd, data, bytes, until))
+		return true;
+	if (atomic_load_explicit(&link_to_root.ends, memory_order_seq_cst))
+		return false;
+	if (until && errno == ETIMEDOUT)
+		break_without_root(RTE_ERROR_SILENT, "does not answer");
+	else
+		lose_root();
+	return false;
+}
+
+static bool receive_message(struct rendezvous_message *message)
+{
+	char *body;
+
+	if (!receive_from_root(message, sizeof *message))
+		return false;
+	body = malloc(message->bytes + 1);
+	if (!body)
+		rte_die(NULL, "no memory for what the PEs publish");
+	if (!receive_from_root(body, message->bytes)) {
+		free(body);
+		return false;
+	}
+	take_message(message, body);
+	return true;
+}
+
 static void *receive(void *unused)
 {
 	struct rendezvous_message message;
 
-	(void)unused;
-	for (;;) {
-		char *body = NULL;
-
-		if (!rendezvous_receive(link_to_root.fd, &message, sizeof message, 0))
-			lose_root();
-		body = malloc(message.bytes + 1);
-		if (!body)
-			rte_die(NULL, "no memory for what the PEs publish");
-		if (!rendezvous_receive(link_to_root.fd, body, message.bytes, 0))
-			lose_root();
-		take_message(&message, body);
+	while (receive_message(&message))
 		if (message.kind == LEAVE)
-			return NULL;
-	}
+			return unused;
+	wake_waits();
+	return unused;
 }
 
 /* --- Join --- */
@@ -144,7 +207,8 @@ static void describe_self(struct rendezvous_join *join, const struct rte_start *
 	char boot[64] = "";
 	struct stat status;
 
-	*join = (struct rendezvous_join){RENDEZVOUS_VERSION, start->pe, start->n_pes, getpid(), {0}, ""};
+	*join = (struct rendezvous_join){RENDEZVOUS_VERSION, start->pe, start->n_pes, getpid(), {0}, "",
+					 rte.returns_errors};
 	gethostname(join->host, sizeof join->host - 1);
 	if (file && !fgets(boot, sizeof boot, file))
 		boot[0] = '\0';
@@ -272,6 +336,17 @@ static bool become_root(const struct rte_start *start, const struct rte_unique_i
 	return rendezvous_send_message(ends[0], JOIN, 0, join, sizeof *join);
 }
 
+/* The job cannot start: its error says why. Returns false. */
+static bool receive_why_broken(const struct rendezvous_message *message, int64_t until)
+{
+	struct rte_error error;
+
+	if (message->bytes == sizeof error && rendezvous_receive(link_to_root.fd, &error, sizeof error, until))
+		take_error(message, (const char *)&error);
+	snprintf(rte.problem, sizeof rte.problem, "the job could not start");
+	return false;
+}
+
 /* Waits until all have come; the root watches the time, and names those that are missing. */
 static bool await_others(const struct rte_start *start, const struct rte_unique_id *id)
 {
@@ -283,6 +358,8 @@ static bool await_others(const struct rte_start *start, const struct rte_unique_
 	good = rendezvous_receive(link_to_root.fd, &message, sizeof message, until);
 	if (good && message.kind == ABORT)
 		_exit(message.number);
+	if (good && message.kind == BROKEN)
+		return receive_why_broken(&message, until);
 	good = good && message.kind == JOINED && message.bytes >= sizeof joined &&
 	       rendezvous_receive(link_to_root.fd, &joined, sizeof joined, until);
 	link_to_root.tables = good ? malloc(message.bytes) : NULL;
@@ -354,7 +431,8 @@ static enum rte_status start(void)
 	const struct rte_unique_id *id = rte_unique_id_in_use(&job.pe, &job.n_pes);
 
 	link_to_root.fences = 0;
-	link_to_root.has_infos = link_to_root.left = link_to_root.is_root = false;
+	link_to_root.has_infos = link_to_root.left = link_to_root.is_root = link_to_root.has_thread = false;
+	atomic_store_explicit(&link_to_root.ends, false, memory_order_seq_cst);
 	if (!has_handler)
 		has_handler = pthread_atfork(NULL, NULL, close_in_child) == 0;
 	if (!join(&job, id))
@@ -367,14 +445,40 @@ static enum rte_status start(void)
 		snprintf(rte.problem, sizeof rte.problem, "no thread could be started (ulimit -u?)");
 		return RTE_BAD_START;
 	}
+	link_to_root.has_thread = true;
 	return RTE_OK;
 }
 
+/* The root's thread, too, ends when this PE closes its end. */
+static void close_end(void)
+{
+	atomic_store_explicit(&link_to_root.ends, true, memory_order_seq_cst);
+	if (link_to_root.fd >= 0)
+		shutdown(link_to_root.fd, SHUT_RDWR);
+}
+
+/* The last message has come, or the job is broken, whether before or while this PE waits. */
+static void leave_job(void)
+{
+	if (!rte_is_broken() && link_to_root.has_thread) {
+		send_to_root(LEAVE, 0, NULL, 0);
+		pthread_mutex_lock(&link_to_root.lock);
+		while (!link_to_root.left && !rte_is_broken())
+			pthread_cond_wait(&link_to_root.changed, &link_to_root.lock);
+		pthread_mutex_unlock(&link_to_root.lock);
+	}
+	if (!link_to_root.left)
+		close_end();
+	if (link_to_root.has_thread)
+		pthread_join(link_to_root.thread, NULL);
+}
+
+/* Also after a start that has failed. */
 static void finalize(void)
 {
-	send_to_root(LEAVE, 0, NULL, 0);
-	pthread_join(link_to_root.thread, NULL);
-	close(link_to_root.fd);
+	leave_job();
+	if (link_to_root.fd >= 0)
+		close(link_to_root.fd);
 	link_to_root.fd = -1;
 	if (link_to_root.is_root) {
 		link_to_root.is_root = false;
@@ -387,30 +491,40 @@ static void finalize(void)
 
 /* --- What the PEs exchange --- */
 
-/* The thread ends the process if the root is lost meanwhile. */
+static enum rte_status broken(void)
+{
+	snprintf(rte.problem, sizeof rte.problem, "the job is broken");
+	return RTE_FAILED;
+}
+
+/* The thread ends the process if the root is lost meanwhile, or breaks the job. */
 static enum rte_status exchange(const void *info, size_t size)
 {
 	send_to_root(INFO, 0, info, size);
 	pthread_mutex_lock(&link_to_root.lock);
-	while (!link_to_root.has_infos)
+	while (!link_to_root.has_infos && !rte_is_broken())
 		pthread_cond_wait(&link_to_root.changed, &link_to_root.lock);
 	pthread_mutex_unlock(&link_to_root.lock);
 	rte.has_all_infos = link_to_root.infos;
-	return RTE_OK;
+	return link_to_root.has_infos ? RTE_OK : broken();
 }
 
 static void *ask_for_info(int pe, size_t *size)
 {
-	void *info;
+	void *info = NULL;
 
 	pthread_mutex_lock(&link_to_root.fetch_lock);
 	link_to_root.one_is_here = false;
 	send_to_root(ONE_INFO, pe, NULL, 0);
 	pthread_mutex_lock(&link_to_root.lock);
-	while (!link_to_root.one_is_here)
+	while (!link_to_root.one_is_here && !rte_is_broken())
 		pthread_cond_wait(&link_to_root.changed, &link_to_root.lock);
-	info = link_to_root.one_info;
-	*size = link_to_root.one_bytes;
+	if (link_to_root.one_is_here) {
+		info = link_to_root.one_info;
+		*size = link_to_root.one_bytes;
+	} else {
+		broken();
+	}
 	pthread_mutex_unlock(&link_to_root.lock);
 	pthread_mutex_unlock(&link_to_root.fetch_lock);
 	return info;
@@ -448,17 +562,17 @@ static bool await_fence(int seconds)
 	pthread_mutex_unlock(&link_to_root.lock);
 	send_to_root(FENCE, 0, NULL, 0);
 	pthread_mutex_lock(&link_to_root.lock);
-	while (link_to_root.fences == before && !late)
+	while (link_to_root.fences == before && !late && !rte_is_broken())
 		late = seconds ? pthread_cond_timedwait(&link_to_root.changed, &link_to_root.lock, &end)
 			       : pthread_cond_wait(&link_to_root.changed, &link_to_root.lock);
+	late = link_to_root.fences == before;
 	pthread_mutex_unlock(&link_to_root.lock);
 	return !late;
 }
 
 static enum rte_status fence(void)
 {
-	await_fence(0);
-	return RTE_OK;
+	return await_fence(0) ? RTE_OK : broken();
 }
 
 static bool host(int pe, char *name, size_t size)
@@ -472,10 +586,22 @@ static bool node(int pe, uint64_t *number)
 	return true;
 }
 
-/* The root repeats the message to all; this PE's thread then ends the process. */
+/* The root hands it to the others. */
+static void tell_error(const struct rte_error *error)
+{
+	if (link_to_root.fd >= 0)
+		send_to_root(BROKEN, 0, error, sizeof *error);
+	wake_waits();
+}
+
+/*
+ * The root repeats the message to all; this PE's thread then ends the process. Where errors return,
+ * the others find this PE lost, unless the program ends all.
+ */
 static void abort_job(int status, const char *message)
 {
-	(void)message; /* the reason has been printed, or is the program's own */
+	if (rte.returns_errors && strcmp(message, RTE_GLOBAL_EXIT) != 0)
+		return;
 	if (link_to_root.fd >= 0 && send_to_root(ABORT, status, NULL, 0))
 		for (;;)
 			pause();
@@ -491,4 +617,5 @@ const struct rte_provider rte_rendezvous = {
 	.host = host,
 	.node = node,
 	.abort = abort_job,
+	.tell_error = tell_error,
 };

@@ -25,9 +25,13 @@
  * ABORT     (number: the exit status)   ABORT     the same, to all
  * LEAVE                                 LEAVE     when all have sent one
  *
- * A connection that closes before LEAVE is a lost PE, or the lost root, and ends the job.
+ * BROKEN    struct rte_error            BROKEN    the same, to the others
+ * PONG                                  PING      from time to time: struct rte.silence_ms
+ *
+ * A connection that closes before LEAVE is a lost PE, or the lost root, and ends the job, or breaks
+ * it (BROKEN). After BROKEN a PE closes its connection when it likes.
  */
-enum rendezvous_kind { JOIN = 1, WELCOME, JOINED, INFO, INFOS, ONE_INFO, FENCE, ABORT, LEAVE };
+enum rendezvous_kind { JOIN = 1, WELCOME, JOINED, INFO, INFOS, ONE_INFO, FENCE, ABORT, LEAVE, BROKEN, PING, PONG };
 
 struct rendezvous_message {
 	uint32_t kind;
@@ -35,13 +39,14 @@ struct rendezvous_message {
 	uint64_t bytes; /* that follow */
 };
 
-enum { RENDEZVOUS_HOST = 64, RENDEZVOUS_VERSION = 1 };
+enum { RENDEZVOUS_HOST = 64, RENDEZVOUS_VERSION = 2 };
 
 struct rendezvous_join {
 	uint32_t version;
 	int32_t pe, n_pes, pid;
 	uint64_t node[2]; /* equal for PEs that can map each other's memory */
 	char host[RENDEZVOUS_HOST];
+	uint64_t returns_errors; /* must be the same on all PEs */
 };
 
 struct rendezvous_joined {
@@ -101,7 +106,7 @@ int rendezvous_listener_of(const struct rte_unique_id *id);
  * out. False: no memory or no thread.
  */
 bool rendezvous_root_start(int listener, int own, int n_pes, const uint64_t key[2]);
-/* Waits until all PEs have left. */
+/* Waits until all PEs have left, or the job is broken and this PE has closed its end. */
 void rendezvous_root_stop(void);
 /* In a child of fork: closes what the root has open. */
 void rendezvous_root_close(void);

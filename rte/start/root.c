@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +20,16 @@
 #include "rte/clock.h"
 #include "rte/host/first_data.h"
 #include "rte/host/greeting.h"
+#include "rte/text/errors.h"
 
 enum {
 	EVENTS = 64,
 	STRANGERS = 256,	/* connections that have not joined yet */
 	JOIN_MS = 10000,	/* that a connection has for its first message */
 	TICK_MS = 500,		/* between two looks at the clock while PEs are awaited */
+	LONGEST_TICK_MS = 250,	/* between two questions to all PEs */
 	END_MS = 2000,		/* for the last messages */
+	BROKEN_MS = 300,	/* the same in a broken job, where a PE may not answer */
 	MESSAGE_BYTES = 1 << 26 /* longer ones are no messages of ours */
 };
 
@@ -33,6 +37,7 @@ struct member {
 	int fd;
 	int pe;	       /* -1: it has not joined yet */
 	int64_t since; /* when it was accepted */
+	int64_t heard; /* when it last sent something */
 	bool left, gone;
 	struct rendezvous_join join;
 	struct rendezvous_message head; /* being received, then its body */
@@ -47,7 +52,9 @@ struct member {
 
 static struct {
 	pthread_t thread;
-	int listener, epoll, n_pes, own;
+	int listener, epoll, n_pes;
+	const struct member *own; /* of this PE */
+	bool own_gone;
 	uint64_t key[2];
 	struct greeting greeting; /* of the connection that is being accepted */
 	void *greetings;
@@ -58,9 +65,13 @@ static struct {
 	struct rlimit descriptors; /* before the start */
 	bool raised;
 	bool ends; /* this ends the job */
+	bool broken;
+	struct rte_error error;
+	int64_t last_tick; /* of check_silence */
 } root;
 
 static _Noreturn void end_job(int status);
+static void fail_job(enum rte_error_kind kind, int pe, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* --- Send --- */
 
@@ -99,11 +110,11 @@ static void post(struct member *member, enum rendezvous_kind kind, int number, c
 	if (member->gone)
 		return;
 	out = realloc(member->out, before + sizeof head + bytes);
-	if (!out && root.ends)
+	if (!out && (root.ends || root.broken))
 		return;
 	if (!out) {
-		rte_report(NULL, "no memory for a message to PE %d", member->pe);
-		end_job(1);
+		fail_job(RTE_ERROR_OTHER, member->pe, "no memory for a message to PE %d", member->pe);
+		return;
 	}
 	memcpy(out + before, &head, sizeof head);
 	if (bytes)
@@ -124,7 +135,7 @@ static void post_to_all(enum rendezvous_kind kind, int number, const void *data,
 /* Until all is sent, or for so long. */
 static void flush_all(void)
 {
-	int64_t until = rte_clock_ms() + END_MS;
+	int64_t until = rte_clock_ms() + (root.broken ? BROKEN_MS : END_MS);
 
 	for (int pe = 0; pe < root.n_pes && rte_clock_ms() < until;) {
 		struct member *member = root.members[pe];
@@ -150,6 +161,38 @@ static _Noreturn void end_job(int status)
 	_exit(status);
 }
 
+/* Where errors return, this PE's own end of the connection gets the message, too. */
+static void break_job(const struct rte_error *error, const struct member *finder)
+{
+	if (root.broken)
+		return;
+	root.broken = true;
+	root.error = *error;
+	for (int pe = 0; pe < root.n_pes; pe++)
+		if (root.members[pe] && root.members[pe] != finder)
+			post(root.members[pe], BROKEN, 0, error, sizeof *error);
+	for (struct member *member = root.strangers; member; member = member->next)
+		post(member, BROKEN, 0, error, sizeof *error);
+}
+
+static void fail_job(enum rte_error_kind kind, int pe, const char *format, ...)
+{
+	struct rte_error error = {.kind = kind, .pe = pe};
+	va_list arguments;
+
+	va_start(arguments, format);
+	rte_make_line(error.message, sizeof error.message, NULL, format, arguments);
+	va_end(arguments);
+	if (rte.returns_errors) {
+		break_job(&error, NULL);
+		return;
+	}
+	va_start(arguments, format);
+	rte_report_with(NULL, format, arguments);
+	va_end(arguments);
+	end_job(1);
+}
+
 /* --- The PEs come --- */
 
 static void describe(char *text, size_t size, const struct member *member)
@@ -169,13 +212,17 @@ static void all_have_joined(void)
 	size_t n = (size_t)root.n_pes, bytes = sizeof joined + n * (sizeof(int32_t) + RENDEZVOUS_HOST);
 	int *first = malloc(n * sizeof *first);
 	char *body = calloc(1, bytes);
-	int32_t *node = (int32_t *)(void *)(body + sizeof joined);
-	char *hosts = (char *)(node + n);
+	int32_t *node;
+	char *hosts;
 
 	if (!first || !body) {
-		rte_report(NULL, "no memory for %d PEs", root.n_pes);
-		end_job(1);
+		fail_job(RTE_ERROR_OTHER, rte.pe, "no memory for %d PEs", root.n_pes);
+		free(first);
+		free(body);
+		return;
 	}
+	node = (int32_t *)(void *)(body + sizeof joined);
+	hosts = (char *)(node + n);
 	for (int pe = 0; pe < root.n_pes; pe++) {
 		int i = pe > 0 && is_same_node(root.members[pe], root.members[pe - 1]) ? node[pe - 1] : 0;
 
@@ -250,6 +297,8 @@ static void accept_connection(void)
 		return;
 	proof = rendezvous_proof(root.key, root.greeting.nonce);
 	post(member, WELCOME, 0, &proof, sizeof proof);
+	if (root.broken)
+		post(member, BROKEN, 0, &root.error, sizeof root.error);
 	if (root.n_strangers > STRANGERS + root.n_pes) {
 		while (member->next)
 			member = member->next;
@@ -257,10 +306,39 @@ static void accept_connection(void)
 	}
 }
 
+/* False: it has failed the job. */
+static bool join_is_possible(const struct rendezvous_join *join)
+{
+	char other[128];
+
+	if (join->version != RENDEZVOUS_VERSION || join->n_pes != root.n_pes || join->pe < 0 ||
+	    join->pe >= root.n_pes) {
+		fail_job(RTE_ERROR_OTHER, -1,
+			 "pid %d on host %s comes as PE %d of %d, and this job has %d PEs%s; give all the same number",
+			 join->pid, join->host, join->pe, join->n_pes, root.n_pes,
+			 join->version != RENDEZVOUS_VERSION ? " of another version of torushmem" : "");
+		return false;
+	}
+	if (root.members[join->pe]) {
+		describe(other, sizeof other, root.members[join->pe]);
+		fail_job(RTE_ERROR_OTHER, join->pe,
+			 "pid %d on host %s comes as %s did; give each process a number of its own", join->pid,
+			 join->host, other);
+		return false;
+	}
+	if (join->returns_errors != rte.returns_errors) {
+		describe(other, sizeof other, &(struct member){.pe = join->pe, .join = *join});
+		fail_job(RTE_ERROR_OTHER, join->pe, "errors %s on %s, but %s here; give all PEs the same SHMEM_ERRORS",
+			 join->returns_errors ? "return" : "end the job", other,
+			 rte.returns_errors ? "return" : "end the job");
+		return false;
+	}
+	return true;
+}
+
 static void take_join(struct member *member)
 {
 	struct rendezvous_join *join = &member->join;
-	char other[128];
 
 	if (member->head.kind != JOIN || member->head.bytes != sizeof *join) {
 		drop_stranger(member);
@@ -273,24 +351,14 @@ static void take_join(struct member *member)
 			*c = '?'; /* reports print the name */
 	free(member->body);
 	member->body = NULL;
-	if (join->version != RENDEZVOUS_VERSION || join->n_pes != root.n_pes || join->pe < 0 ||
-	    join->pe >= root.n_pes) {
-		rte_report(
-			NULL,
-			"pid %d on host %s comes as PE %d of %d, and this job has %d PEs%s; give all the same number",
-			join->pid, join->host, join->pe, join->n_pes, root.n_pes,
-			join->version != RENDEZVOUS_VERSION ? " of another version of torushmem" : "");
-		end_job(1);
-	}
-	if (root.members[join->pe]) {
-		describe(other, sizeof other, root.members[join->pe]);
-		rte_report(NULL, "pid %d on host %s comes as %s did; give each process a number of its own", join->pid,
-			   join->host, other);
-		end_job(1);
+	if (!join_is_possible(join)) {
+		drop_stranger(member);
+		return;
 	}
 	remove_stranger(member);
 	member->pe = join->pe;
 	root.members[join->pe] = member;
+	member->heard = rte_clock_ms();
 	if (++root.joined == root.n_pes)
 		all_have_joined();
 }
@@ -308,6 +376,15 @@ static void list_missing(char *text, size_t size)
 		snprintf(text + used, size - used, " and others");
 }
 
+static int first_missing(void)
+{
+	int pe = 0;
+
+	while (root.members[pe])
+		pe++;
+	return pe;
+}
+
 static void check_time(void)
 {
 	int64_t now = rte_clock_ms();
@@ -322,12 +399,57 @@ static void check_time(void)
 	if (missing == 0 || now - root.began < rendezvous_seconds() * 1000)
 		return;
 	list_missing(list, sizeof list);
-	rte_report(NULL,
-		   "PE%s %s of %d ha%s not come within %ld s; start %s, with the same root and secret, or set "
-		   "SHMEM_START_SECONDS",
-		   missing > 1 ? "s" : "", list, root.n_pes, missing > 1 ? "ve" : "s", rendezvous_seconds(),
-		   missing > 1 ? "them" : "it");
-	end_job(1);
+	fail_job(RTE_ERROR_OTHER, missing == 1 ? first_missing() : -1,
+		 "PE%s %s of %d ha%s not come within %ld s; start %s, with the same root and secret, or set "
+		 "SHMEM_START_SECONDS",
+		 missing > 1 ? "s" : "", list, root.n_pes, missing > 1 ? "ve" : "s", rendezvous_seconds(),
+		 missing > 1 ? "them" : "it");
+}
+
+/* --- Silence --- */
+
+/* Time between two questions; 0: there is no limit. */
+static int64_t tick(void)
+{
+	int64_t each = rte.silence_ms / 8;
+
+	if (!rte.returns_errors || rte.silence_ms == 0 || root.broken)
+		return 0;
+	return each < 20 ? 20 : each < LONGEST_TICK_MS ? each : LONGEST_TICK_MS;
+}
+
+/* When this process itself was stopped, what the others have sent meanwhile is read first. */
+static void check_silence(void)
+{
+	int64_t now = rte_clock_ms(), each = tick();
+	bool was_stopped = now - root.last_tick > rte.silence_ms / 2 + each;
+	char who[128];
+
+	if (each == 0 || now - root.last_tick < each)
+		return;
+	root.last_tick = now;
+	for (int pe = 0; pe < root.n_pes; pe++) {
+		struct member *member = root.members[pe];
+
+		if (was_stopped)
+			member->heard = now;
+		if (!member->left && !root.broken && now - member->heard >= rte.silence_ms) {
+			describe(who, sizeof who, member);
+			fail_job(RTE_ERROR_SILENT, pe, "%s has not answered for %g s; this ends the job", who,
+				 (double)rte.silence_ms / 1000);
+		}
+		post(member, PING, 0, NULL, 0);
+	}
+}
+
+/* How long to wait for messages, in ms; -1: for ever. */
+static int longest_wait(void)
+{
+	if (root.broken)
+		return -1;
+	if (root.joined < root.n_pes)
+		return TICK_MS;
+	return tick() ? (int)tick() : -1;
 }
 
 /* --- Messages --- */
@@ -352,8 +474,8 @@ static void send_infos(void)
 		at += sizes[pe];
 	}
 	if (!body) {
-		rte_report(NULL, "no memory for what %d PEs publish", root.n_pes);
-		end_job(1);
+		fail_job(RTE_ERROR_OTHER, rte.pe, "no memory for what %d PEs publish", root.n_pes);
+		return;
 	}
 	post_to_all(INFOS, 0, body, bytes);
 	free(body);
@@ -362,7 +484,9 @@ static void send_infos(void)
 static void take_message(struct member *member)
 {
 	int number = member->head.number;
+	struct rte_error error;
 
+	member->heard = rte_clock_ms();
 	switch (member->head.kind) {
 	case INFO:
 		free(member->info);
@@ -381,6 +505,12 @@ static void take_message(struct member *member)
 			post_to_all(FENCE, 0, NULL, 0);
 		break;
 	case ABORT: end_job(number);
+	case BROKEN:
+		if (member->head.bytes == sizeof(struct rte_error)) {
+			memcpy(&error, member->body, sizeof error);
+			break_job(&error, member);
+		}
+		break;
 	case LEAVE:
 		member->left = true;
 		if (++root.left == root.n_pes)
@@ -394,8 +524,12 @@ static void lose(struct member *member)
 {
 	char who[128];
 
+	if (member == root.own)
+		root.own_gone = true;
 	if (member->pe < 0) {
 		drop_stranger(member);
+		if (root.own_gone)
+			fail_job(RTE_ERROR_OTHER, rte.pe, "its start has failed; this ends the job");
 		return;
 	}
 	member->gone = true;
@@ -403,9 +537,8 @@ static void lose(struct member *member)
 	if (member->left)
 		return;
 	describe(who, sizeof who, member);
-	rte_report(NULL, "%s %s; this ends the job", who,
-		   root.joined < root.n_pes ? "has ended while the job started" : "has ended before shmem_finalize");
-	end_job(1);
+	fail_job(RTE_ERROR_LOST, member->pe, "%s %s; this ends the job", who,
+		 root.joined < root.n_pes ? "has ended while the job started" : "has ended before shmem_finalize");
 }
 
 /* Returns false if nothing more is here, or the connection is gone. */
@@ -461,13 +594,18 @@ static void handle_event(const struct epoll_event *event)
 			;
 }
 
+/* In a broken job each PE leaves when it likes, and the root when this PE does. */
+static bool is_over(void)
+{
+	return root.left == root.n_pes || (root.own_gone && root.broken);
+}
+
 static void *serve(void *unused)
 {
 	struct epoll_event events[EVENTS];
 
-	(void)unused;
-	while (root.left < root.n_pes) {
-		int n = epoll_wait(root.epoll, events, EVENTS, root.joined < root.n_pes ? TICK_MS : -1);
+	while (!is_over()) {
+		int n = epoll_wait(root.epoll, events, EVENTS, longest_wait());
 
 		/* One at a time where an event may free a connection that a later one names. */
 		for (int i = 0; i < n; i++) {
@@ -475,11 +613,13 @@ static void *serve(void *unused)
 			if (root.joined < root.n_pes)
 				break;
 		}
-		if (root.joined < root.n_pes)
+		if (root.joined == root.n_pes)
+			check_silence();
+		else if (!root.broken)
 			check_time();
 	}
 	flush_all();
-	return NULL;
+	return unused;
 }
 
 /* --- Start and stop --- */
@@ -516,7 +656,8 @@ bool rendezvous_root_start(int listener, int own, int n_pes, const uint64_t key[
 	if (!root.members || root.epoll < 0)
 		return false;
 	epoll_ctl(root.epoll, EPOLL_CTL_ADD, listener, &event);
-	return add_stranger(own) && rte_start_thread(&root.thread, serve) == 0;
+	root.own = add_stranger(own);
+	return root.own && rte_start_thread(&root.thread, serve) == 0;
 }
 
 static void free_member(struct member *member)
@@ -554,6 +695,8 @@ void rendezvous_root_stop(void)
 	greetings_seen_free(&root.greetings);
 	while (root.strangers)
 		drop_stranger(root.strangers);
+	if (root.listener >= 0)
+		close(root.listener);
 	close(root.epoll);
 	if (root.raised)
 		setrlimit(RLIMIT_NOFILE, &root.descriptors);

@@ -15,6 +15,9 @@
 #include "errors.h"
 #include "routine_names.h"
 
+/* The word of the root comes within milliseconds, or it does not come. */
+enum { WORD_POLLS = 50 };
+
 struct rte_routine_names rte_routine_names;
 
 /* Known from the launcher even before rte_init and after rte_finalize. */
@@ -45,7 +48,7 @@ const char *rte_routine_to_print(const char *routine, char *name, size_t size)
 }
 
 /* One write, so that lines of several PEs do not tear. */
-static void write_line(const char *routine, const char *format, va_list arguments)
+void rte_report_with(const char *routine, const char *format, va_list arguments)
 {
 	char line[RTE_LINE];
 	int length = rte_make_line(line, sizeof line - 1, routine, format, arguments);
@@ -60,7 +63,7 @@ void rte_report(const char *routine, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	write_line(routine, format, arguments);
+	rte_report_with(routine, format, arguments);
 	va_end(arguments);
 }
 
@@ -74,7 +77,7 @@ void rte_die(const char *routine, const char *format, ...)
 
 void rte_die_with(const char *routine, const char *format, va_list arguments)
 {
-	write_line(routine, format, arguments);
+	rte_report_with(routine, format, arguments);
 	rte_abort(1, RTE_SAID);
 }
 
@@ -131,9 +134,12 @@ void rte_die_together_with(const char *routine, const char *format, va_list argu
 
 void rte_let_others_speak(void)
 {
-	const struct timespec grace = {5, 0};
+	const struct timespec grace = {5, 0}, poll = {0, 10000000};
 
-	nanosleep(&grace, NULL);
+	if (!rte.returns_errors)
+		nanosleep(&grace, NULL);
+	for (int polls = 0; rte.returns_errors && polls < WORD_POLLS && !rte_is_broken(); polls++)
+		nanosleep(&poll, NULL);
 }
 
 void rte_debug(const char *format, ...)
@@ -143,6 +149,6 @@ void rte_debug(const char *format, ...)
 	if (!setting_given(SETTING_DEBUG))
 		return;
 	va_start(arguments, format);
-	write_line(NULL, format, arguments);
+	rte_report_with(NULL, format, arguments);
 	va_end(arguments);
 }

@@ -238,7 +238,7 @@ static void enlist_exchange(struct shmemx_exchange *x)
 
 API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, int n_edges, shmemx_exchange_t *exchange)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	struct set world = set_of_team(SHMEM_TEAM_WORLD, __func__);
 	const struct comms_group *group = n_edges ? &api_team_or_die(team, __func__)->group : world.group;
 	struct shmemx_exchange *x;
@@ -276,7 +276,7 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
  */
 API int shmemx_exchange_create_grid(shmem_team_t team, const size_t *bytes, int options, shmemx_exchange_t *exchange)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	const struct grid *grid = api_grid_or_die(team, __func__);
 	shmemx_edge_t edges[2 * TORUS_AXES] = {0};
 

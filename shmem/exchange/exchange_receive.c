@@ -50,7 +50,7 @@ static int count_missing(struct shmemx_exchange *x, int edge, int most, int *mis
 
 API int shmemx_exchange_wait_within(shmemx_exchange_t exchange, int edge, double seconds, int *missing)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	int64_t end = wait_end(seconds, __func__);
 
 	if (!exchange_is_all(exchange, edge, __func__))
@@ -170,7 +170,7 @@ static void record_arrival(const struct edge *edge)
 __attribute__((noinline, cold)) static const void *wait_observed(struct shmemx_exchange *x, int edge, size_t *bytes,
 								 const char *routine)
 {
-	COMMS_CALL(routine, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(NULL, routine, 0, COMMS_NOBODY);
 	const void *payload = wait_for_edge(x, edge, bytes, routine);
 
 	for (int i = 0; i < x->n_edges; i++)

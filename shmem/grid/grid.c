@@ -222,7 +222,7 @@ API int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, cons
 	struct grid *new = calloc(1, sizeof *new);
 	struct shmemx_team *team;
 
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	if (!new)
 		rte_die(__func__, "no memory");
 	*grid = SHMEM_TEAM_INVALID;

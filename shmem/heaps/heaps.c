@@ -112,7 +112,7 @@ static bool share_memory(struct shmemx_heap *heap, uint64_t *offset, const char 
 
 static int create_heap(void *base, size_t bytes, shmemx_heap_t *made, const char *routine)
 {
-	COMMS_CALL(routine, bytes, COMMS_NOBODY);
+	COMMS_CALL_OR(1, routine, bytes, COMMS_NOBODY);
 	struct shmemx_heap *heap = free_heap();
 	uint64_t offset;
 
@@ -217,14 +217,14 @@ static void *allocate(struct shmemx_heap *heap, size_t alignment, size_t bytes, 
 
 API void *shmemx_heap_malloc(shmemx_heap_t heap, size_t bytes)
 {
-	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	COMMS_CALL_OR(NULL, __func__, bytes, COMMS_NOBODY);
 
 	return allocate(heap_or_die(heap, __func__), BLOCKS_UNIT, bytes, false, __func__);
 }
 
 API void *shmemx_heap_calloc(shmemx_heap_t heap, size_t count, size_t bytes)
 {
-	COMMS_CALL(__func__, count * bytes, COMMS_NOBODY);
+	COMMS_CALL_OR(NULL, __func__, count * bytes, COMMS_NOBODY);
 	size_t total;
 
 	if (__builtin_mul_overflow(count, bytes, &total))
@@ -234,7 +234,7 @@ API void *shmemx_heap_calloc(shmemx_heap_t heap, size_t count, size_t bytes)
 
 API void *shmemx_heap_align(shmemx_heap_t heap, size_t alignment, size_t bytes)
 {
-	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	COMMS_CALL_OR(NULL, __func__, bytes, COMMS_NOBODY);
 	struct shmemx_heap *of = heap_or_die(heap, __func__);
 
 	if (alignment == 0 || (alignment & (alignment - 1)))

@@ -30,24 +30,24 @@ FOR_AVG_TYPES(DIVIDE)
 #define AVERAGE(NAME, TYPE)                                                                                   \
 	API int shmemx_##NAME##_avg_reduce(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce) \
 	{                                                                                                     \
-		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                   \
+		COMMS_CALL_OR(1, __func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                             \
 		struct set set = set_of_team(team, __func__);                                                 \
 		any_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_sum);                  \
 		if (comms_is_on_device(dest))                                                                 \
 			divide_##NAME##_on_device(dest, nreduce, (TYPE)set.group->size);                      \
 		else                                                                                          \
 			divide_##NAME(dest, nreduce, (TYPE)set.group->size);                                  \
-		return 0;                                                                                     \
+		return rte_is_broken();                                                                       \
 	}
 FOR_AVG_TYPES(AVERAGE)
 
 #define REDUCE(NAME, TYPE, OP, CALL)                                                                             \
 	API int shmemx_##NAME##_##OP##_reduce(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce) \
 	{                                                                                                        \
-		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                      \
+		COMMS_CALL_OR(1, __func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                \
 		struct set set = set_of_team(team, __func__);                                                    \
 		CALL;                                                                                            \
-		return 0;                                                                                        \
+		return rte_is_broken();                                                                          \
 	}
 #define ADDED(NAME, OP, WIDE, DIVISOR)                 \
 	any_reduce_narrow(&set, dest, source, nreduce, \

@@ -136,7 +136,7 @@ static void reduce_scatter(struct reduction *r, const struct block *block)
 API int shmemx_reduce_scatter(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
 			      shmemx_op_t op)
 {
-	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nreduce, COMMS_NOBODY);
 	struct set set = set_of_team(team, __func__);
 	struct block block = {dest, nreduce};
 	struct reduction r = {.set = &set, .source = source, .count = nreduce * (size_t)set.group->size};
@@ -159,5 +159,5 @@ API int shmemx_reduce_scatter(shmem_team_t team, void *dest, const void *source,
 	reduce_scatter(&r, &block);
 	if (op == SHMEMX_AVG && !narrow)
 		numbers_divide((struct numbers){type, nreduce}, dest, dest, set.group->size);
-	return 0;
+	return rte_is_broken();
 }

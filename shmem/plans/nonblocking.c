@@ -35,34 +35,34 @@ static int start_collect(shmem_team_t team, void *dest, const void *source, size
 	API int shmemx_##BEFORE##broadcast##AFTER##_nb(shmem_team_t team, TYPE *dest, const TYPE *source,              \
 						       size_t nelems, int PE_root, shmemx_req_h *request)              \
 	{                                                                                                              \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                    \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                              \
 		return START(team, plan_broadcast, .dest = dest, .source = source, .bytes = nelems * (SIZE),           \
 			     .root = PE_root);                                                                         \
 	}                                                                                                              \
 	API int shmemx_##BEFORE##fcollect##AFTER##_nb(shmem_team_t team, TYPE *dest, const TYPE *source,               \
 						      size_t nelems, shmemx_req_h *request)                            \
 	{                                                                                                              \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                    \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                              \
 		return START(team, plan_allgather, .dest = dest, .source = source, .bytes = nelems * (SIZE));          \
 	}                                                                                                              \
 	API int shmemx_##BEFORE##alltoall##AFTER##_nb(shmem_team_t team, TYPE *dest, const TYPE *source,               \
 						      size_t nelems, shmemx_req_h *request)                            \
 	{                                                                                                              \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                    \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                              \
 		return START(team, plan_alltoall, .dest = dest, .source = source, .bytes = nelems * (SIZE));           \
 	}                                                                                                              \
 	API int shmemx_##BEFORE##alltoalls##AFTER##_nb(shmem_team_t team, TYPE *dest, const TYPE *source,              \
 						       ptrdiff_t dst, ptrdiff_t sst, size_t nelems,                    \
 						       shmemx_req_h *request)                                          \
 	{                                                                                                              \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                    \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                              \
 		return start_alltoalls(team, dest, source, (struct set_strided){dst, sst, SIZE, nelems}, __func__,     \
 				       request);                                                                       \
 	}                                                                                                              \
 	API int shmemx_##BEFORE##collect##AFTER##_nb(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, \
 						     shmemx_req_h *request)                                            \
 	{                                                                                                              \
-		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                    \
+		COMMS_CALL_OR(1, __func__, nelems *(SIZE), COMMS_NOBODY);                                              \
 		return start_collect(team, dest, source, nelems * (SIZE), __func__, request);                          \
 	}
 #define MOVE_TYPE(NAME, TYPE) MOVE(NAME##_, , TYPE, sizeof(TYPE))
@@ -85,7 +85,7 @@ enum { FOR_CODES(CODE) };
 	API int shmemx_##NAME##_##OP##_reduce_nb(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce, \
 						 shmemx_req_h *request)                                             \
 	{                                                                                                           \
-		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                         \
+		COMMS_CALL_OR(1, __func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                   \
 		return start_reduction(team,                                                                        \
 				       (struct plan_order){.dest = dest,                                            \
 							   .source = source,                                        \
@@ -115,7 +115,7 @@ FOR_NARROW_TYPES(AVERAGE)
 	API int shmemx_##NAME##_sum_##KIND##_nb(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, \
 						shmemx_req_h *request)                                            \
 	{                                                                                                         \
-		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                        \
+		COMMS_CALL_OR(1, __func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                  \
 		return START(team, plan_##KIND, .dest = dest, .source = source, .bytes = nelems * sizeof(TYPE),   \
 			     .count = nelems, .op = SHMEMX_SUM, .type = code_##NAME);                             \
 	}
@@ -126,7 +126,7 @@ FOR_SUM_TYPES(SCANS)
 API int shmemx_reduce_scatter_nb(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
 				 shmemx_op_t op, shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, nreduce * set_type_size(type), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nreduce * set_type_size(type), COMMS_NOBODY);
 	struct plan_order key =
 		{.dest = dest, .source = source, .count = nreduce, .root = -1, .op = (int)op, .type = (int)type};
 	size_t size;
@@ -140,7 +140,7 @@ API int shmemx_reduce_scatter_nb(shmem_team_t team, void *dest, const void *sour
 API int shmemx_gather_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
 			 int PE_root, shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, nelems * set_type_size(type), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nelems * set_type_size(type), COMMS_NOBODY);
 	struct set set = set_of_team(team, __func__);
 	struct moved_blocks blocks = {MOVE_ROOTED, dest, source, .type = type, .root = PE_root};
 	struct vectors_rooted rooted = vectors_gather(&set, nelems, type, PE_root);
@@ -153,7 +153,7 @@ API int shmemx_gather_nb(shmem_team_t team, void *dest, const void *source, size
 API int shmemx_scatter_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
 			  int PE_root, shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, nelems * set_type_size(type), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nelems * set_type_size(type), COMMS_NOBODY);
 	struct set set = set_of_team(team, __func__);
 	struct moved_blocks blocks = {MOVE_ROOTED, dest, source, .type = type, .root = PE_root};
 	struct vectors_rooted rooted = vectors_scatter(&set, nelems, type, PE_root);
@@ -166,7 +166,7 @@ API int shmemx_scatter_nb(shmem_team_t team, void *dest, const void *source, siz
 API int shmemx_allgatherv_nb(shmem_team_t team, void *dest, const void *source, const size_t *counts,
 			     const size_t *displs, shmemx_type_t type, shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, vectors_counted(team, counts, type, false), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, vectors_counted(team, counts, type, false), COMMS_NOBODY);
 	struct set set = set_of_team(team, __func__);
 	struct moved_blocks blocks = {MOVE_ALLGATHERV, dest, source, .type = type};
 
@@ -179,7 +179,7 @@ API int shmemx_alltoallv_nb(shmem_team_t team, void *dest, const void *source, c
 			    const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs,
 			    shmemx_type_t type, shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, vectors_counted(team, source_counts, type, true), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, vectors_counted(team, source_counts, type, true), COMMS_NOBODY);
 	struct set set = set_of_team(team, __func__);
 	struct moved_blocks blocks = {MOVE_ALLTOALLV, dest, source, .type = type};
 
@@ -192,20 +192,20 @@ API int shmemx_alltoallv_nb(shmem_team_t team, void *dest, const void *source, c
 
 API int shmemx_sync_nb(shmem_team_t team, shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	return nonblocking_sync(team, __func__, request);
 }
 
 API int shmemx_sync_all_nb(shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	return nonblocking_sync(SHMEM_TEAM_WORLD, __func__, request);
 }
 
 /* What this PE has put is complete before it takes part. */
 API int shmemx_barrier_all_nb(shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	comms_complete();
 	return nonblocking_sync(SHMEM_TEAM_WORLD, __func__, request);
 }

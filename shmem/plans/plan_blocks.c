@@ -177,7 +177,7 @@ const struct plan_kind plan_alltoall = {check_alltoall, make_alltoall, .again = 
 API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
 			      shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);
 
 	return plan_of_kind(&m, &plan_allgather, (struct plan_order){.dest = dest, .source = source}, plan);
@@ -186,7 +186,7 @@ API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source,
 API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
 			     shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);
 
 	return plan_of_kind(&m, &plan_alltoall, (struct plan_order){.dest = dest, .source = source}, plan);

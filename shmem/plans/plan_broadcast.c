@@ -81,7 +81,7 @@ const struct plan_kind plan_broadcast = {check_broadcast, make_broadcast, .again
 API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root,
 			      int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);
 
 	return plan_of_kind(&m, &plan_broadcast, (struct plan_order){.dest = dest, .source = source, .root = PE_root},

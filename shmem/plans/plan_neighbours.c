@@ -95,7 +95,7 @@ static void write_neighbour(struct maker *m, struct edges *edges, int i)
 API int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int executor,
 			       shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, 0, __func__);
 	struct edges queues;
 

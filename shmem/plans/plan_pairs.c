@@ -260,7 +260,7 @@ const struct plan_kind plan_reduce_scatter = {check_reduce_scatter, make_reduce_
 API int shmemx_reduce_scatter_init(shmem_team_t team, void *dest, const void *source, size_t nreduce,
 				   shmemx_type_t type, shmemx_op_t op, int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nreduce, COMMS_NOBODY);
 	struct plan_order order =
 		{.dest = dest, .source = source, .count = nreduce, .root = -1, .op = (int)op, .type = (int)type};
 	size_t size;
@@ -415,7 +415,7 @@ const struct plan_kind plan_alltoalls = {check_alltoalls, make_alltoalls, .again
 API int shmemx_alltoalls_init(shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
 			      size_t nelems, shmemx_type_t type, int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, nelems * set_type_size(type), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nelems * set_type_size(type), COMMS_NOBODY);
 	size_t size = set_type_size(type);
 	struct maker m = plan_maker(team, executor, nelems * size, __func__);
 

@@ -344,7 +344,7 @@ static size_t reduction_bytes(const struct plan_order *order, const char *routin
 API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
 			   shmemx_op_t op, int PE_root, int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nreduce, COMMS_NOBODY);
 	struct plan_order order =
 		{.dest = dest, .source = source, .count = nreduce, .root = PE_root, .op = (int)op, .type = (int)type};
 	struct maker m = plan_maker(team, executor, reduction_bytes(&order, __func__), __func__);
@@ -357,7 +357,7 @@ API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, si
 API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
 			      shmemx_op_t op, int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nreduce, COMMS_NOBODY);
 	struct plan_order order =
 		{.dest = dest, .source = source, .count = nreduce, .root = -1, .op = (int)op, .type = (int)type};
 	struct maker m = plan_maker(team, executor, reduction_bytes(&order, __func__), __func__);

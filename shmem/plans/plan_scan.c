@@ -181,7 +181,7 @@ static int init_scan(struct maker *m, const struct plan_kind *kind, struct plan_
 API int shmemx_sum_inscan_init(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
 			       int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, nelems, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nelems, COMMS_NOBODY);
 	struct plan_order order = {.dest = dest,
 				   .source = source,
 				   .count = nelems,
@@ -195,7 +195,7 @@ API int shmemx_sum_inscan_init(shmem_team_t team, void *dest, const void *source
 API int shmemx_sum_exscan_init(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
 			       int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, nelems, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nelems, COMMS_NOBODY);
 	struct plan_order order = {.dest = dest,
 				   .source = source,
 				   .count = nelems,

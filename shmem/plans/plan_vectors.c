@@ -129,7 +129,7 @@ static int init_vectors(struct maker *m, struct plan_order order, struct vector 
 API int shmemx_gather_init(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
 			   int PE_root, int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, nelems * set_type_size(type), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nelems * set_type_size(type), COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, 0, __func__);
 	struct plan_order order = {.dest = dest, .source = source, .type = (int)type, .root = PE_root};
 	struct vectors_rooted blocks = vectors_gather(&m.set, nelems, type, PE_root);
@@ -141,7 +141,7 @@ API int shmemx_gather_init(shmem_team_t team, void *dest, const void *source, si
 API int shmemx_scatter_init(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_type_t type,
 			    int PE_root, int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, nelems * set_type_size(type), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, nelems * set_type_size(type), COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, 0, __func__);
 	struct plan_order order = {.dest = dest, .source = source, .type = (int)type, .root = PE_root};
 	struct vectors_rooted blocks = vectors_scatter(&m.set, nelems, type, PE_root);
@@ -153,7 +153,7 @@ API int shmemx_scatter_init(shmem_team_t team, void *dest, const void *source, s
 API int shmemx_allgatherv_init(shmem_team_t team, void *dest, const void *source, const size_t *counts,
 			       const size_t *displs, shmemx_type_t type, int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, vectors_counted(team, counts, type, false), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, vectors_counted(team, counts, type, false), COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, 0, __func__);
 	struct plan_order order = {.dest = dest, .source = source, .type = (int)type, .op = PASSES_COUNTS};
 	struct vector to = vector_make(&m.set, &(struct vector_arguments){counts, displs, type, "dest"});
@@ -166,7 +166,7 @@ API int shmemx_alltoallv_init(shmem_team_t team, void *dest, const void *source,
 			      const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs,
 			      shmemx_type_t type, int executor, shmemx_plan_t *plan)
 {
-	COMMS_CALL(__func__, vectors_counted(team, source_counts, type, true), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, vectors_counted(team, source_counts, type, true), COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, 0, __func__);
 	struct plan_order order = {.dest = dest, .source = source, .type = (int)type, .op = PASSES_TWO};
 

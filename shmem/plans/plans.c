@@ -336,7 +336,7 @@ static bool run_is_over(struct shmemx_plan *plan)
 
 API int shmemx_plan_wait_within(shmemx_plan_t plan, double seconds)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 	int64_t end = wait_end(seconds, __func__);
 
@@ -368,7 +368,7 @@ API void shmemx_plan_start_on(shmemx_plan_t plan, uint64_t *start, uint64_t *don
 
 API int shmemx_plan_test(shmemx_plan_t plan)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
 	return run_is_over(p);

@@ -96,7 +96,7 @@ static void end_request(shmemx_req_h *request)
 
 API int shmemx_req_test(shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	if (*request == SHMEMX_REQ_INVALID)
 		return 0;
 	if (is_current(*request) && !plan_test_run((*request)->plan))
@@ -107,7 +107,7 @@ API int shmemx_req_test(shmemx_req_h *request)
 
 API int shmemx_req_wait(shmemx_req_h *request)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	if (*request == SHMEMX_REQ_INVALID)
 		return 0;
 	if (is_current(*request))

@@ -315,7 +315,7 @@ static bool next_event(shmemx_rdma_event_t *event, const char *routine)
 
 API int shmemx_rdma_test(shmemx_rdma_event_t *event)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	comms_check_up(__func__);
 	if (next_event(event, __func__))
 		return 1;

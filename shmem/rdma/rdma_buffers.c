@@ -34,7 +34,7 @@ void rdma_check_mine(const struct comms_buffer *buffer, const char *argument, co
 
 API int shmemx_rdma_register(void *address, size_t bytes, shmemx_rdma_buffer_t *buffer)
 {
-	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, bytes, COMMS_NOBODY);
 	comms_check_up(__func__);
 	if (!address || bytes == 0 || !buffer)
 		rte_die(__func__,

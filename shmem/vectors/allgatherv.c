@@ -23,7 +23,7 @@ static void check_arguments(const struct set *set, const struct vector *blocks, 
 API int shmemx_allgatherv(shmem_team_t team, void *dest, const void *source, const size_t *counts, const size_t *displs,
 			  shmemx_type_t type)
 {
-	COMMS_CALL(__func__, vectors_counted(team, counts, type, false), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, vectors_counted(team, counts, type, false), COMMS_NOBODY);
 	struct set set = set_of_team(team, __func__);
 	struct vector blocks = vector_make(&set, &(struct vector_arguments){counts, displs, type, "dest"});
 	struct layout layout = {.at = blocks.at, .last = set.group->size, .bytes = blocks.bytes};
@@ -32,5 +32,5 @@ API int shmemx_allgatherv(shmem_team_t team, void *dest, const void *source, con
 	if (blocks.sum > 0)
 		gather_blocks(&set, &layout, dest, source);
 	vector_free(&blocks);
-	return 0;
+	return rte_is_broken();
 }

@@ -87,7 +87,7 @@ static void put_blocks(const struct alltoallv *a)
 static size_t bytes_within(size_t block, size_t at, size_t bytes)
 {
 	if (at >= block)
-		return 0;
+		return rte_is_broken();
 	return block - at < bytes ? block - at : bytes;
 }
 
@@ -161,7 +161,7 @@ API int shmemx_alltoallv(shmem_team_t team, void *dest, const void *source, cons
 			 const size_t *dest_displs, const size_t *source_counts, const size_t *source_displs,
 			 shmemx_type_t type)
 {
-	COMMS_CALL(__func__, vectors_counted(team, source_counts, type, true), COMMS_NOBODY);
+	COMMS_CALL_OR(1, __func__, vectors_counted(team, source_counts, type, true), COMMS_NOBODY);
 	struct set set = set_of_team(team, __func__);
 	struct alltoallv a = {
 		.set = &set,
@@ -181,5 +181,5 @@ API int shmemx_alltoallv(shmem_team_t team, void *dest, const void *source, cons
 	free(a.there);
 	vector_free(&a.to);
 	vector_free(&a.from);
-	return 0;
+	return rte_is_broken();
 }

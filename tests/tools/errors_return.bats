@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# run: beside
+#
+# Jobs whose errors return: PEs that are lost, do not answer, or make mistakes, and the next jobs of
+# the survivors.
+
+bats_require_minimum_version 1.5.0
+
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+	export OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}" ERRORS=$BATS_FILE_TMPDIR/errors
+	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}" "${!PMIX_@}" "${!SLURM_@}" "${!OMPI_@}" "${!PMI_@}" RANK WORLD_SIZE
+	"$OSHCC" -O1 -o "$ERRORS" "$BATS_TEST_DIRNAME/progs/errors_return.c"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# by_hand PES WHAT [JOBS]: the exit codes into codes, what each prints into said.RANK
+by_hand()
+{
+	local rank pids=()
+
+	rm -f id.*
+	for ((rank = 0; rank < $1; rank++)); do
+		timeout -s KILL 20 "$ERRORS" . "$rank" "$@" >"said.$rank" 2>&1 &
+		pids+=($!)
+	done
+	codes=
+	for ((rank = 0; rank < $1; rank++)); do
+		wait "${pids[rank]}" && codes+=' 0' || codes+=" $?"
+	done
+}
+
+# said RANK TEXT: what the PE says begins so
+said()
+{
+	grep -F "$2" "said.$1" || { cat said.*; false; }
+}
+
+@test "a PE is lost: every wait of the others returns, and they know which" {
+	for what in barrier wait reduce collect alltoall puts lock malloc; do
+		by_hand 3 $what
+		[ "$codes" = ' 0 0 137' ]
+		for rank in 0 1; do
+			[ $what = puts ] || said $rank "PE $rank job 0: kind 1, PE 2, routine shmem_"
+			said $rank 'kind 1, PE 2, routine '
+			said $rank ', in time: torushmem: PE 0: PE 2 (pid '
+			[ "$(wc -l <said.$rank)" -eq 1 ]
+		done
+	done
+}
+
+@test "a PE makes a mistake: all PEs return, and know the sentence" {
+	by_hand 3 misuse
+	[ "$codes" = ' 0 0 0' ]
+	for rank in 0 1 2; do
+		said $rank "PE $rank job 0: kind 3, PE 2, routine shmem_long_p, in time: torushmem: PE 2: shmem_long_p: pe=3: there is no such PE; the job has PEs 0 to 2"
+	done
+}
+
+@test "survivors start again without the lost PE, with a new id" {
+	by_hand 4 barrier 3
+	[ "$codes" = ' 0 137 137 137' ]
+	said 0 'PE 0 job 0: kind 1, PE 3, routine shmem_barrier_all'
+	said 0 'PE 0 job 1: kind 1, PE 2, routine shmem_barrier_all'
+	said 0 'PE 0 job 2: kind 1, PE 1, routine shmem_barrier_all'
+}
+
+@test "a job of one PE, by the environment: mistakes return, and the next job is whole" {
+	export SHMEM_ERRORS=return
+	by_hand 1 misuse 3
+	[ "$codes" = ' 0' ]
+	[ "$(grep -c 'kind 3, PE 0, routine shmem_long_p' said.0)" -eq 3 ]
+}
+
+@test "errors that end the job end it as before" {
+	export ENDS=yes
+	by_hand 2 misuse
+	[ "$codes" = ' 1 1' ]
+	[ "$(cat said.*)" = 'torushmem: PE 1: shmem_long_p: pe=2: there is no such PE; the job has PEs 0 to 1' ]
+}
