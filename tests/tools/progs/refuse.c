@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * refuse PROGRAM [ARGUMENT...]: runs it as in a container that forbids ptrace: the system calls
- * that reach into other processes are not permitted. Ends with 77 if this kernel has no such filter.
+ * that reach into other processes are not permitted. Ends with 77 if this kernel has no such
+ * filter.
  */
 #include <errno.h>
 #include <linux/filter.h>
