@@ -121,6 +121,9 @@ void ofi_start(void)
 	attr = ofi.info->ep_attr;
 	ordered = ofi.info->tx_attr->msg_order & FI_ORDER_WAW;
 	atomic_store_explicit(&ofi.ending, false, memory_order_relaxed);
+	/* A broken job leaves transfers that have not ended. */
+	atomic_store_explicit(&ofi.under_way, 0, memory_order_relaxed);
+	atomic_store_explicit(&ofi.main.pending, 0, memory_order_relaxed);
 	ofi.most_bytes = attr->max_msg_size;
 	ofi.ordered_bytes = !ordered					? 0
 			    : attr->max_order_waw_size < ofi.most_bytes ? attr->max_order_waw_size

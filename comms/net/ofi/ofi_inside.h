@@ -93,6 +93,7 @@ struct ofi {
 	struct ofi_channel main;
 	atomic_int under_way;
 	atomic_bool ending;   /* the loss of a peer is no error */
+	atomic_int workers;   /* threads in ofi_work, where errors return */
 	pthread_mutex_t lock; /* protects the free requests */
 	struct ofi_request *requests, *free;
 	struct network_server server;
@@ -118,12 +119,18 @@ void ofi_stop(void);
 void ofi_check(long code, const char *call);
 void ofi_register(struct ofi_memory *memory, void *base, size_t bytes, const char *routine);
 
-/* ofi_requests.c: begin counts a request; start retries until libfabric takes it. */
+/*
+ * ofi_requests.c: begin counts a request; start retries until libfabric takes it. In a broken job
+ * begin may return NULL, which start ignores.
+ */
 struct ofi_request *ofi_begin(const struct transfer *transfer, struct ofi_end end);
 void ofi_start_request(struct ofi_request *request);
+/* Until the counter, which may be on the caller's stack, is 0; or the job is broken. */
 void ofi_wait_for(atomic_int *counter);
 /* Handles transfers that have ended. Returns true if there were any. */
 bool ofi_work(void);
+/* In a broken job: from the return on, no thread changes counters of transfers any more. */
+void ofi_settle(void);
 /*
  * notification_open takes a reference to the notification for the caller, who then begins its
  * transfers; notification_less drops one. Returns true for the last one: the caller must then send

@@ -110,9 +110,11 @@ static void *share_buffer(struct comms_buffer *buffer, const char *routine)
 static void unshare_buffer(const struct comms_buffer *buffer, void *handle)
 {
 	struct ofi_memory *memory = handle;
+	int code = fi_close(&memory->mr->fid);
 
 	(void)buffer;
-	ofi_check(fi_close(&memory->mr->fid), "fi_close");
+	if (!rte_is_broken())
+		ofi_check(code, "fi_close");
 	free(memory);
 }
 

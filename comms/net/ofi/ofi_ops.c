@@ -12,6 +12,7 @@
  */
 #include "ofi_inside.h"
 #include "comms/observe/counters.h"
+#include "rte/rte.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +85,8 @@ void ofi_start_put_copied(const struct transfer *put, const void *source, atomic
 		put_word(put, source, (struct ofi_end){.counter = pending});
 	} else if (put->bytes > 0) {
 		request = ofi_begin(put, (struct ofi_end){.counter = pending});
-		request->transfer.here = memcpy(request->staging, source, put->bytes);
+		if (request)
+			request->transfer.here = memcpy(request->staging, source, put->bytes);
 		ofi_start_request(request);
 	}
 }
@@ -187,6 +189,8 @@ static struct comms_channel *ofi_channel_open(bool private)
 
 static void ofi_channel_close(struct comms_channel *channel)
 {
+	if (rte_is_broken())
+		ofi_settle();
 	free(channel);
 }
 

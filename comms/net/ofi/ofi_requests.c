@@ -4,6 +4,7 @@
 
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
+#include <sched.h>
 #include <string.h>
 
 #include "comms/wait/wait.h"
@@ -37,10 +38,20 @@ static void change_counter(atomic_int *counter, int difference)
 		atomic_fetch_add_explicit(counter, difference, memory_order_acq_rel);
 }
 
+void ofi_settle(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	while (atomic_load_explicit(&ofi.workers, memory_order_seq_cst) > 0)
+		sched_yield();
+}
+
 void ofi_wait_for(atomic_int *counter)
 {
-	if (atomic_load_explicit(counter, memory_order_acquire) > 0)
-		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(counter, memory_order_acquire) == 0);
+	if (atomic_load_explicit(counter, memory_order_acquire) == 0)
+		return;
+	COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(counter, memory_order_acquire) == 0);
+	if (rte_is_broken())
+		ofi_settle();
 }
 
 /* --- Notifications --- */
@@ -90,6 +101,8 @@ struct ofi_request *ofi_begin(const struct transfer *transfer, struct ofi_end en
 
 	if (!request)
 		COMMS_WAIT(COMMS_NOWHERE, request || (request = ofi_take_request()));
+	if (!request)
+		return NULL;
 	request->transfer = *transfer;
 	request->end = end;
 	if (end.notification)
@@ -129,15 +142,16 @@ static ssize_t ofi_post(struct ofi_request *request)
 			       ops[atomic->op], context);
 }
 
-static _Noreturn void fail_request(const struct ofi_request *request, int code)
+/* Returns if errors return. */
+static void fail_request(const struct ofi_request *request, int code)
 {
 	static const char *const names[] = {"a put", "a get", "an atomic", "a fetching atomic"};
 	int pe = request->transfer.peer->pe;
 
 	rte_let_others_speak();
-	rte_die(NULL, "%s of %zu bytes to PE %d failed (libfabric, %s: %s); %s", names[request->transfer.kind],
-		request->transfer.bytes, pe, ofi.info->fabric_attr->prov_name, ofi_library.strerror(code),
-		comms_process_in_words(pe));
+	rte_break(RTE_ERROR_LOST, pe, NULL, "%s of %zu bytes to PE %d failed (libfabric, %s: %s); %s",
+		  names[request->transfer.kind], request->transfer.bytes, pe, ofi.info->fabric_attr->prov_name,
+		  ofi_library.strerror(code), comms_process_in_words(pe));
 }
 
 /* Returns false if libfabric cannot take it now. */
@@ -152,7 +166,7 @@ static bool try_to_start(struct ofi_request *request)
 
 void ofi_start_request(struct ofi_request *request)
 {
-	bool started = try_to_start(request);
+	bool started = !request || try_to_start(request);
 
 	if (!started)
 		COMMS_WAIT(COMMS_NOWHERE, started || (started = try_to_start(request)));
@@ -170,7 +184,7 @@ static void end_request(struct ofi_request *request)
 		memcpy(transfer->here, &request->result, transfer->bytes);
 	if (request->end.notification && turn_into_flag(request)) {
 		/* The transfer that ended has made room for this one. */
-		while (!try_to_start(request))
+		while (!try_to_start(request) && !rte_is_broken())
 			fi_cq_read(ofi.cq, NULL, 0);
 		return;
 	}
@@ -180,27 +194,45 @@ static void end_request(struct ofi_request *request)
 	change_counter(&ofi.under_way, -1);
 }
 
-static void take_completion_error(void)
+static void take_completion_error(bool broken)
 {
 	struct fi_cq_err_entry error = {0};
 
-	if (fi_cq_readerr(ofi.cq, &error, 0) != 1 || !error.op_context)
+	if (fi_cq_readerr(ofi.cq, &error, 0) != 1 || !error.op_context || broken)
 		return;
 	if (!atomic_load_explicit(&ofi.ending, memory_order_relaxed))
 		fail_request(error.op_context, error.err);
-	end_request(error.op_context);
+	if (!rte_is_broken())
+		end_request(error.op_context);
 }
 
-bool ofi_work(void)
+static bool take_completions(bool broken)
 {
 	struct fi_cq_entry entries[ENTRIES];
 	ssize_t ended = fi_cq_read(ofi.cq, entries, ENTRIES);
 
-	for (ssize_t i = 0; i < ended; i++)
+	for (ssize_t i = 0; i < ended && !broken; i++)
 		end_request(entries[i].op_context);
 	if (ended == -FI_EAVAIL)
-		take_completion_error();
+		take_completion_error(broken);
 	else if (ended < 0 && ended != -FI_EAGAIN)
 		ofi_check(ended, "fi_cq_read");
 	return ended != -FI_EAGAIN;
+}
+
+/*
+ * In a broken job waits return while transfers are under way whose counters are on the stack of the
+ * routine that waited. So from then on completions change nothing, and ofi_settle waits for threads
+ * that have begun before.
+ */
+bool ofi_work(void)
+{
+	bool any;
+
+	if (!rte.returns_errors)
+		return take_completions(false);
+	atomic_fetch_add_explicit(&ofi.workers, 1, memory_order_seq_cst);
+	any = take_completions(atomic_load_explicit(&rte_is_broken_now, memory_order_seq_cst));
+	atomic_fetch_sub_explicit(&ofi.workers, 1, memory_order_seq_cst);
+	return any;
 }
