@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters in the module shmemx; their rows count from 1. */
+/* Counters in the module shmemx, whose rows count from 1, and the error of a broken job. */
 #include "fortran.h"
 
 #include <shmemx.h>
@@ -39,4 +39,18 @@ API void torushmemf_stats_read(const array *name, shmemx_stats_t *stats, int *st
 API void torushmemf_stats_reset(void)
 {
 	shmemx_stats_reset();
+}
+
+API int torushmemf_error(int *pe, const array *routine, const array *message)
+{
+	shmemx_error_t error;
+	int kind = shmemx_error(&error);
+
+	if (pe)
+		*pe = error.pe;
+	if (routine)
+		fortran_text(routine, error.routine ? error.routine : "");
+	if (message)
+		fortran_text(message, error.message);
+	return kind;
 }

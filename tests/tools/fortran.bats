@@ -160,10 +160,46 @@ old_program()
 	# sections do what pack and unpack do; types of C are what atomic_query asks about; heaps
 	# take addresses, as those of mmap; teams of lists and names of other libraries are for C;
 	# an id and an all-gather are for programs that somebody else starts
-	for name in $(grep -vx -e shmemx_get_unique_id -e shmemx_init_attr -e shmemx_error -e shmemx_pack -e shmemx_unpack -e shmemx_atomic_query -e shmemx_team_of_pes -e 'shmemx_heap_.*' -e 'shmemx_thread_.*' -e shmemx_wtime -e shmemx_putmem_signal c); do
+	for name in $(grep -vx -e shmemx_get_unique_id -e shmemx_init_attr -e shmemx_pack -e shmemx_unpack -e shmemx_atomic_query -e shmemx_team_of_pes -e 'shmemx_heap_.*' -e 'shmemx_thread_.*' -e shmemx_wtime -e shmemx_putmem_signal c); do
 		grep -qx "$name" <<<"$all" || { echo "$name is not in the module" && false; }
 	done
 	[ "$(wc -l <c)" -gt 40 ]
+}
+
+@test "a broken job in Fortran" {
+	cat >broken.f90 <<'END'
+program broken
+  use shmem
+  use shmemx
+  implicit none
+  integer :: pe
+  character(len=200) :: message
+  call shmem_init()
+  if (shmem_my_pe() == 1) call quick_exit(0)
+  do while (shmemx_error() == SHMEMX_ERROR_NONE)
+    call shmem_barrier_all()
+  end do
+  print '(2i2)', shmemx_error(pe, message=message), pe
+  print '(l1)', index(message, "PE 1") > 0
+  call shmem_finalize()
+contains
+  subroutine quick_exit(code)
+    use iso_c_binding
+    integer, value :: code
+    interface
+      subroutine c_exit(code) bind(c, name="_exit")
+        import
+        integer(c_int), value :: code
+      end subroutine
+    end interface
+    call c_exit(int(code, c_int))
+  end subroutine
+end program
+END
+	"$OSHFORT" -Wall -std=f2018 broken.f90 -o broken
+	SHMEM_ERRORS=return ROOT=127.0.0.1:$((20000 + BASHPID % 10000)) run timeout 60 "${BATS_TEST_FILENAME%/*}/progs/start" 2 ./broken
+	[ "$status" -eq 0 ]
+	[ "$output" = $' 1 1\nT' ]
 }
 
 @test "the compiler refuses types that differ" {
