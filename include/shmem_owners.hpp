@@ -4,6 +4,7 @@
 #define TORUSHMEM_SHMEM_OWNERS_HPP
 
 #include <shmem.h>
+#include <shmemx.h>
 
 #if __cplusplus < 201103L
 #error "shmem.hpp needs C++11 or later"
@@ -29,16 +30,46 @@ public:
 	}
 	int status() const noexcept { return status_; }
 
+protected:
+	error(const std::string &message, int status) : std::runtime_error(message), status_(status) {}
+
 private:
 	int status_;
 };
+
+/* The job is broken: what shmemx_error says of it, and its kind as the status. */
+class broken : public error {
+public:
+	explicit broken(const shmemx_error_t &why)
+	    : error(std::string(why.message), why.kind), pe_(why.pe), routine_(why.routine ? why.routine : "")
+	{
+	}
+	int kind() const noexcept { return status(); }
+	int pe() const noexcept { return pe_; }
+	const std::string &routine() const noexcept { return routine_; }
+
+private:
+	int pe_;
+	std::string routine_;
+};
+
+/* Throws if the job is broken, which is possible only if errors return. */
+inline void throw_if_broken()
+{
+	shmemx_error_t why;
+
+	if (shmemx_error(&why) != SHMEMX_ERROR_NONE)
+		throw broken(why);
+}
 
 namespace detail {
 
 inline void check(int status, const char *routine)
 {
-	if (status != 0)
-		throw error(routine, status);
+	if (status == 0)
+		return;
+	throw_if_broken();
+	throw error(routine, status);
 }
 
 inline bool is_unwinding() noexcept
@@ -70,7 +101,10 @@ enum class thread {
 	multiple = SHMEM_THREAD_MULTIPLE
 };
 
-/* Initialises the library, and finalizes it at the end. Jobs nest, as shmem_init does. */
+/*
+ * Initialises the library, and finalizes it at the end. Jobs nest, as shmem_init does. A broken job
+ * may end by an exception.
+ */
 class job {
 public:
 	explicit job(thread wanted = thread::single)
@@ -85,9 +119,18 @@ public:
 		}
 		provided_ = static_cast<thread>(provided);
 	}
+	/* A job of an id, an all-gather, or with errors that return, which throw: shmemx_init_attr. */
+	explicit job(const shmemx_init_attr_t &attr)
+	{
+		int provided = attr.threads;
+
+		detail::check(shmemx_init_attr(&attr), "shmemx_init_attr");
+		shmem_query_thread(&provided);
+		provided_ = static_cast<thread>(provided);
+	}
 	~job()
 	{
-		if (detail::is_unwinding()) {
+		if (detail::is_unwinding() && shmemx_error(nullptr) == SHMEMX_ERROR_NONE) {
 			std::fprintf(stderr,
 				     "shmem::job: PE %d leaves the job by an exception; catch it inside of the job\n",
 				     shmem_my_pe());

@@ -173,6 +173,50 @@ refuses()
 	done <with
 }
 
+@test "a broken job throws, ends by the exception, and another one follows" {
+	cat >survivor.cc <<'END'
+#include <shmem.hpp>
+#include <iostream>
+#include <unistd.h>
+static void serve()
+{
+	shmemx_init_attr_t attr = shmemx_init_attr_t();
+	attr.errors = SHMEMX_ERRORS_RETURN;
+	shmem::job job(attr);
+	shmem::array<long> all(job.n_pes()), mine(1);
+	for (int i = 0;; i++) {
+		if (i == 3 && job.my_pe() == 1)
+			_exit(0);
+		if (job.my_pe() == 0)
+			shmem::fcollect(all, mine, SHMEM_TEAM_WORLD);
+		else
+			shmem_fcollectmem(SHMEM_TEAM_WORLD, all.data(), mine.data(), sizeof(long));
+	}
+}
+int main()
+{
+	try {
+		serve();
+	} catch (const shmem::broken &why) {
+		std::cout << why.kind() << ' ' << why.pe() << ' ' << (std::string(why.what()).find("PE 1") != std::string::npos) << std::endl;
+	}
+	shmemx_unique_id_t id;
+	shmemx_init_attr_t attr = shmemx_init_attr_t();
+	if (shmemx_get_unique_id(&id))
+		return 1;
+	attr.id = &id;
+	attr.size = 1;
+	shmem::job job(attr);
+	shmem::throw_if_broken();
+	std::cout << "goes on with " << job.n_pes() << std::endl;
+}
+END
+	"$OSHCXX" -std=c++11 -O1 -Wall -Wextra -Wshadow -pedantic -Werror -o survivor survivor.cc
+	ROOT=127.0.0.1:$((20000 + BASHPID % 10000)) run timeout 60 "$TOP/tests/tools/progs/start" 2 ./survivor
+	[ "$status" -eq 0 ]
+	[ "$output" = $'1 1 1\ngoes on with 1' ]
+}
+
 @test "what cannot be is an error that says what can" {
 	bytes='types that may be copied as bytes (std::is_trivially_copyable), such as numbers, std::complex, enums, and structures'
 	refuses <<END
