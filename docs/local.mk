@@ -51,6 +51,7 @@ man3_texts = \
 	docs/man/man3/shmemx_alltoallv.3 \
 	docs/man/man3/shmemx_atomic.3 \
 	docs/man/man3/shmemx_broadcast_nb.3 \
+	docs/man/man3/shmemx_error.3 \
 	docs/man/man3/shmemx_exchange.3 \
 	docs/man/man3/shmemx_gather.3 \
 	docs/man/man3/shmemx_grid.3 \

@@ -15,6 +15,7 @@ EXAMPLES = \
 	examples/pi \
 	examples/poisson \
 	examples/ring \
+	examples/service \
 	examples/solver \
 	examples/stencil \
 	examples/train \
@@ -42,6 +43,7 @@ dist_examples_DATA = \
 	examples/pi.c \
 	examples/poisson.c \
 	examples/ring.c \
+	examples/service.c \
 	examples/solver.c \
 	examples/stencil.c \
 	examples/stencil.py \

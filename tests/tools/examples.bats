@@ -49,6 +49,13 @@ Hello from PE 2 of 3" ]
 	done
 }
 
+@test "service: the server names the worker that is lost, and goes on with a new one" {
+	run timeout 60 ./service
+	[ "$status" -eq 0 ]
+	says '^PE 1 is lost, worker 1; another one gets request 3$'
+	[ "$(printf '%s\n' "$output" | grep -c 'the square is')" -eq 5 ]
+}
+
 @test "globals: who wrote what" {
 	runs 4 globals
 	says '^4 visitors; squares: 0 1 4 9$'
