@@ -133,7 +133,7 @@ UNIT_TESTS = \
 
 # Not tests: what the time of a job on hosts is measured with.
 ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/faults tests/cluster/hops \
-	tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/plain_sockets tests/cluster/teams tests/cluster/torus_times \
+	tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/plain_sockets tests/cluster/survivor tests/cluster/teams tests/cluster/torus_times \
 	tests/cluster/traffic
 
 # Not a test: what tests/run asks about UCX.
@@ -299,6 +299,7 @@ EXTRA_DIST += \
 	tests/lib/unit.h \
 	tests/lib/wrong_sum.c \
 	tests/run \
+	tests/survive \
 	tests/suppressions/tsan.supp \
 	tests/suppressions/valgrind.supp \
 	tests/words.tsv \
@@ -459,6 +460,11 @@ CABLES = own3,own4,own4:2,own6,own2d:2,own2x2,own3x3
 check-cables: check-programs
 	@$(RUN_TESTS) --kinds api --paths '$(CABLES)' $(CHECK_FLAGS)
 
+# Jobs that survive: 300 of which a PE is killed or stopped, and 100 starts in one process after a
+# loss, over four paths; takes half an hour: make check-survive SURVIVE='--rounds 20 --paths local'
+check-survive: check-programs
+	@$(top_srcdir)/tests/survive --build '$(abs_top_builddir)' $(SURVIVE)
+
 # The tests of the API, started by sh and environment variables alone; takes ten minutes. On hosts,
 # which takes root: make check-start START_PATHS=hosts4,own4
 START_PATHS = local,ucx-tcp,mixed,ofi
@@ -479,3 +485,4 @@ distclean-local:
 
 .PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-litmus check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
 .PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-start check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-start check-survive check-asan check-ubsan check-tsan check-valgrind
