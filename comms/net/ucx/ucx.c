@@ -33,8 +33,8 @@ static void make_context(void)
 	};
 	ucp_config_t *config = ucx_choices();
 	/*
-	 * In a container without /dev/shm, UCX reports an error for each of its looks there, although
-	 * its shared memory is not used.
+	 * In a container without /dev/shm, UCX reports an error for each of its looks there,
+	 * although its shared memory is not used.
 	 */
 	bool silent = access("/dev/shm", F_OK) && ucx_silence();
 	ucs_status_t status =
