@@ -12,8 +12,13 @@ import weakref
 from typing import Any, Callable, Optional
 
 import torch
-import torch.distributed as dist
-from torch._C._distributed_c10d import _create_work_from_future
+
+try:
+    from torch._C._distributed_c10d import _create_work_from_future
+    from torch._C._distributed_c10d import Work as _TorchWork
+except ImportError as error:
+    raise ImportError('torushmem.torch: torch %s lacks what the backend needs (%s); its tests have run with 1.13 and 2.6' %
+                      (torch.__version__, error)) from None
 
 STOP_SECONDS = 2
 _NO_LIMIT = threading.TIMEOUT_MAX
@@ -27,7 +32,7 @@ def seconds_of(limit: Any) -> float:
     return limit if limit and limit > 0 else _NO_LIMIT
 
 
-class Work(getattr(dist, 'Work', None) or torch._C._distributed_c10d.Work):
+class Work(_TorchWork):
     """A collective or a message that is under way or over."""
 
     def __init__(self, what: str, result: Any) -> None:
@@ -127,13 +132,15 @@ class Work(getattr(dist, 'Work', None) or torch._C._distributed_c10d.Work):
             raise self._error
         return self._result
 
-    def for_caller(self, depth: int) -> Any:
-        """The work as its caller, so many frames up, can have it. C++ code of torch keeps works longer than Python
-        objects live, so it gets one of C++, made from the future. Code of others, and torch's functions for
-        programs, are in Python."""
-        try:
-            name = sys._getframe(depth).f_globals.get('__name__', '')
-        except ValueError:  # a thread of C++
+    def for_caller(self) -> Any:
+        """The work as the caller of this package can have it. C++ code of torch keeps works longer than Python objects
+        live, so it gets one of C++, made from the future. Code of others, and torch's functions for programs, are in
+        Python."""
+        frame: Any = sys._getframe(1)
+        name = __name__
+        while frame is not None and name.startswith('torushmem.'):
+            name, frame = frame.f_globals.get('__name__', ''), frame.f_back
+        if frame is None and name.startswith('torushmem.'):  # a thread of C++
             name = 'torch.'
         if name == 'torch.distributed.distributed_c10d' or not name.startswith('torch.'):
             return self

@@ -239,7 +239,15 @@ class Group(dist.ProcessGroup):
         self._note: Optional[list] = None
         _job.groups.add(self)
 
-    # Names that torch asks for.
+    # Names that torch asks for; since 2.x it gives one to each group, by which its functional collectives find it.
+    group_name = ''
+
+    def _set_group_name(self, name: str) -> None:
+        self.group_name = name
+
+    def getGroupName(self) -> str:
+        return self.group_name
+
     def getBackendName(self) -> str:
         return BACKEND
 
@@ -279,7 +287,7 @@ class Group(dist.ProcessGroup):
                                  functools.partial(self._run_queued, what, call, nbytes))
         if at_once:
             self._run_noted(what, call, nbytes)
-        return work.for_caller(3)
+        return work.for_caller()
 
     def _run_noted(self, what: str, call: Callable[[], None], nbytes: int) -> None:
         note = self._note = _progress.begin(what, nbytes)
@@ -374,7 +382,7 @@ class Group(dist.ProcessGroup):
             _copy(room, address, nbytes)
             _must(reduce(self._team, room, room, count), 'all_reduce')
             _copy(address, room, nbytes)
-            return Work('all_reduce', tensors).for_caller(2)
+            return Work('all_reduce', tensors).for_caller()
         return self._run('all_reduce', functools.partial(self._allreduce, tensor, reduce, size), tensors, nbytes, opts)
 
     def _allreduce(self, tensor: torch.Tensor, reduce: Callable, size: int) -> None:

@@ -39,6 +39,25 @@ all()
 	GLOO_SOCKET_IFNAME=eth0 all 4
 }
 
+@test "training on own cables, started by torch's four variables alone" {
+	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --share "$PWD" --torus 4 --cables own
+	export PYTHONPATH=$TOP_SRCDIR/python TORUSHMEM_LIBRARY=$TOP_BUILDDIR/.libs/libtorushmem.so.0 PYTHONDONTWRITEBYTECODE=1
+	sed -n '/^<!-- block: file train.py -->$/,/^```$/p' "$TOP_SRCDIR/docs/guide/22-training.md" | sed '1,2d; $d' >train.py
+	address=$("$cluster" exec --name "$name" h0 ip -4 -o addr show eth0 | awk '{ sub("/.*", "", $4); print $4; exit }')
+	for rank in 1 2 3 0; do
+		# shellcheck disable=SC2016 # for the shell over there
+		timeout 100 "$cluster" exec --name "$name" "h$rank" sh -c 'export RANK=$0 WORLD_SIZE=4 MASTER_ADDR=$1 MASTER_PORT=29500
+			export SHMEM_TORUS_FILE=$CLUSTER_SHAPE_FILE SHMEM_PATHS=local,cables SHMEM_INFO=1
+			cd "$2" && exec /usr/bin/python3 -W ignore train.py' "$rank" "$address" "$PWD" >"out$rank" 2>&1 &
+	done
+	for _ in 0 1 2 3; do
+		wait -n || { cat out?; return 1; }
+	done
+	cat out0
+	grep -qx 'the loss fell: True' out0
+	grep -q 'others by cables' out0
+}
+
 @test "3x3, on which hosts forward" {
 	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --share "$PWD" --torus 3x3
 	GLOO_SOCKET_IFNAME=node0 all 9

@@ -140,8 +140,11 @@ def network():
     return torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1))
 
 
-def losses(group, me, n, steps):
-    model = torch.nn.parallel.DistributedDataParallel(network(), process_group=group)
+def replicated(group):
+    return torch.nn.parallel.DistributedDataParallel(network(), process_group=group)
+
+
+def losses(model, me, n, steps):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     found = []
     for step in range(steps):
@@ -158,8 +161,9 @@ def check_beside_gloo(me, n):
     """The same losses, but for the order of sums, which two ranks do not have; the same bits on all ranks."""
     os.environ.setdefault('GLOO_SOCKET_IFNAME', 'lo')
     steps = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-    ours, weights = losses(None, me, n, steps)
-    theirs, _ = losses(dist.new_group(backend='gloo'), me, n, steps)
+    gloo = dist.new_group(backend='gloo')
+    ours, weights = losses(replicated(None), me, n, steps)
+    theirs, _ = losses(replicated(gloo), me, n, steps)
     if n <= 2:
         assert torch.equal(ours, theirs), (ours - theirs).abs().max()
     assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6), (ours - theirs).abs().max()
@@ -167,6 +171,25 @@ def check_beside_gloo(me, n):
     dist.all_gather(parts, weights)
     for other in parts:
         assert torch.equal(other, weights)
+    if torch.__version__ < '2.':  # Debian 12's torch.distributed.fsdp cannot be imported under its Python
+        return
+    from torch.distributed.fsdp import FullyShardedDataParallel
+    ours, theirs = (losses(FullyShardedDataParallel(network(), process_group=group, device_id=torch.device('cpu')), me, n,
+                           10)[0] for group in (dist.new_group(), gloo))
+    assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6), (ours - theirs).abs().max()
+
+
+def check_functional(me, n):
+    """Since version 2, C++ code of torch calls the group and keeps its works."""
+    if torch.__version__ < '2.':
+        return
+    import torch.distributed._functional_collectives as functional
+    for length in (3, LONG):
+        world = dist.group.WORLD
+        assert (functional.all_reduce(torch.ones(length), 'sum', world) == n).all()
+        every = functional.all_gather_tensor(torch.full((length,), float(me)), 0, world)
+        assert every.shape[0] == n * length and (every[-length:] == n - 1).all()
+        assert (functional.reduce_scatter_tensor(torch.ones(n * length), 'sum', 0, world) == n).all()
 
 
 def main():
@@ -174,7 +197,7 @@ def main():
     begin('first')
     me, n = dist.get_rank(), dist.get_world_size()
     for check in (check_works, check_late_wait, check_time_limit_of_group, check_error, check_progress, check_begin_again,
-                  check_beside_gloo):
+                  check_functional, check_beside_gloo):
         check(me, n)
         dist.barrier()
     dist.destroy_process_group()

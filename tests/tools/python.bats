@@ -176,6 +176,31 @@ python()
 	done
 }
 
+@test "a torch that lacks what the backend needs is refused with a sentence" {
+	mkdir -p torch/distributed
+	echo '__version__ = "9.9"' >torch/__init__.py
+	touch torch/distributed/__init__.py
+	PYTHONPATH=$PWD:$PYTHONPATH run "$PYTHON" -c 'import torushmem.torch'
+	[ "$status" -ne 0 ]
+	[[ "${lines[-1]}" == 'ImportError: torushmem.torch: torch 9.9 lacks what the backend needs '* ]]
+}
+
+@test "a trace has the calls of Python, with how long they took" {
+	cat >traced.py <<-'END'
+		import numpy as np
+		import torushmem as sh
+		sh.init()
+		a = sh.zeros(100)
+		sh.put(a[:50], np.ones(50), (sh.my_pe() + 1) % sh.n_pes())
+		sh.world.reduce(a, a)
+		sh.finalize()
+	END
+	SHMEM_TRACE=$PWD/trace.json python 2 traced.py
+	for call in shmem_putmem shmem_team_sync shmem_double_sum_reduce; do
+		[ "$(grep -c "\"name\":\"$call\".*\"dur\":" trace.json)" -eq 2 ]
+	done
+}
+
 @test "torch.distributed: time limits, errors, groups that end and begin again, the losses of Gloo" {
 	"$PYTHON" -c 'import torch.distributed' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
 	python 2 -W ignore "$TESTS/works_of_torch.py" "$BATS_TEST_TMPDIR"
