@@ -14,7 +14,7 @@ wrong with its arguments; a job that cannot go on ends as a whole, with one line
 """
 
 from ._grids import Drawing, Grid, Halo, Torus, torus
-from ._job import finalize, get_unique_id, global_exit, init, initialized, my_pe, n_pes
+from ._job import broken, finalize, get_unique_id, global_exit, init, initialized, my_pe, n_pes
 from ._library import Error
 from ._memory import (array, at_pe, barrier_all, empty, fence, free, full, get, get_nbi, is_symmetric, put, put_nbi,
                       put_signal, quiet, sync_all, zeros)
@@ -26,7 +26,7 @@ from ._words import atomic, signal_fetch, signal_wait_until, test, wait_until, w
 __version__ = '0.2.0'
 
 __all__ = ['Drawing', 'Error', 'Grid', 'Halo', 'Plan', 'Team', 'Torus', 'array', 'at_pe', 'atomic',
-           'barrier_all', 'empty', 'fence', 'finalize', 'free', 'full', 'get', 'get_nbi', 'get_unique_id',
+           'barrier_all', 'broken', 'empty', 'fence', 'finalize', 'free', 'full', 'get', 'get_nbi', 'get_unique_id',
            'global_exit', 'init', 'initialized', 'is_symmetric', 'my_pe', 'n_pes', 'progress', 'put',
            'put_nbi', 'put_signal', 'quiet', 'shared', 'signal_fetch', 'signal_wait_until', 'sum_all',
            'sync_all', 'test', 'torus', 'wait_until', 'wait_until_all', 'wait_until_any', 'world', 'zeros']

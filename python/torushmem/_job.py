@@ -8,11 +8,13 @@ from typing import Callable
 
 from ._library import INT, Error, routine
 
+ERRORS = {None: 0, 'end': 1, 'return': 2}
+KINDS = (None, 'lost', 'silent', 'misuse', 'other')
 THREADS = {'single': 0, 'funneled': 1, 'serialized': 2, 'multiple': 3}
 
-_init_thread = routine('shmem_init_thread', INT, INT, ctypes.POINTER(INT))
 _get_unique_id = routine('shmemx_get_unique_id', INT, ctypes.c_char_p)
 _init_attr = routine('shmemx_init_attr', INT, ctypes.c_void_p)
+_error = routine('shmemx_error', INT, ctypes.c_void_p)
 _finalize = routine('shmem_finalize', None)
 _global_exit = routine('shmem_global_exit', None, INT)
 _my_pe = routine('shmem_my_pe', INT)
@@ -33,6 +35,11 @@ class _Attributes(ctypes.Structure):
                 ('reserved', ctypes.c_long * 7)]
 
 
+class _Found(ctypes.Structure):
+    """shmemx_error_t"""
+    _fields_ = [('kind', INT), ('pe', INT), ('routine', ctypes.c_char_p), ('message', ctypes.c_char_p)]
+
+
 def get_unique_id() -> bytes:
     """Bytes that one process makes and passes to all others, by any means; they call init with them. Who reads them
     can join the job until it has begun."""
@@ -43,10 +50,15 @@ def get_unique_id() -> bytes:
 
 
 def init(threads: str = 'single', rank: int | None = None, size: int | None = None,
-         unique_id: bytes | None = None) -> None:
+         unique_id: bytes | None = None, errors: str | None = None, silence: float = 0) -> None:
     """Joins the job: that of the launcher or of the environment, or one of this process alone; with rank, size and
     unique_id, the job of all who have this id. threads='multiple': Python threads may call at the same time,
-    'serialized': in turns, 'single' and 'funneled': one thread calls."""
+    'serialized': in turns, 'single' and 'funneled': one thread calls.
+
+    errors='return': an error that would end the job, such as the loss of a PE, breaks it instead: what waits ends, and
+    calls raise an Error that says what broke it. finalize then needs no other PE, and init may begin a new job.
+    silence: so many seconds without an answer count as the loss of a PE. Without errors, SHMEM_ERRORS decides; under a
+    launcher all errors end the job."""
     global _running, count
     if _running:
         return
@@ -54,27 +66,38 @@ def init(threads: str = 'single', rank: int | None = None, size: int | None = No
         raise ValueError('init: threads=%r: there are %s' % (threads, ', '.join(THREADS)))
     if (rank is None) != (unique_id is None) or (size is None) != (unique_id is None):
         raise ValueError('init: give rank, size and unique_id, or none of them')
-    if unique_id is None:
-        _init_as_launched(THREADS[threads])
-    else:
-        _init_by_id(THREADS[threads], rank, size, unique_id)
+    if errors not in ERRORS:
+        raise ValueError("init: errors=%r: give 'end' or 'return'" % (errors,))
+    if not 0 <= silence <= 100000:
+        raise ValueError('init: silence=%r: give seconds from 0 to 100000' % (silence,))
+    attributes = _Attributes(threads=THREADS[threads], errors=ERRORS[errors], silence=silence)
+    if unique_id is not None:
+        _check_id(rank, size, unique_id)
+        attributes.rank, attributes.size, attributes.id = rank, size, bytes(unique_id)
+    if _init_attr(ctypes.byref(attributes)):
+        raise broken() or Error('init: the library cannot start')
     _running, count = True, _n_pes()
 
 
-def _init_as_launched(level: int) -> None:
-    provided = INT()
-    if _init_thread(level, ctypes.byref(provided)) or provided.value < level:
-        raise Error('init: the library was built without these threads')
-
-
-def _init_by_id(level: int, rank: int, size: int, unique_id: bytes) -> None:
+def _check_id(rank: int, size: int, unique_id: bytes) -> None:
     if len(unique_id) != ID_BYTES:
         raise ValueError('init: unique_id: it has %d bytes; get_unique_id makes %d' % (len(unique_id), ID_BYTES))
     if not 0 <= rank < size:
         raise ValueError('init: rank=%r, size=%r: ranks are 0 to size - 1' % (rank, size))
-    attributes = _Attributes(rank=rank, size=size, id=bytes(unique_id), threads=level)
-    if _init_attr(ctypes.byref(attributes)):
-        raise Error('init: the library cannot start')
+
+
+def broken() -> Error | None:
+    """What broke the job, or None."""
+    found = _Found()
+    if not _error(ctypes.byref(found)):
+        return None
+    return Error(found.message.decode(errors='replace'), KINDS[found.kind], found.pe if found.pe >= 0 else None)
+
+
+def check_whole() -> None:
+    """For routines without a status."""
+    if _error(None):
+        raise broken()
 
 
 def finalize() -> None:
@@ -110,7 +133,10 @@ def in_job(call: Callable, name: str, help: str, result: type | None = None) -> 
     def checked():
         if not _running:
             need_job(name)
-        return call()
+        value = call()
+        if result is None and _error(None):
+            raise broken()
+        return value
     checked.__name__, checked.__qualname__, checked.__doc__ = name, name, help
     checked.__annotations__ = {'return': result}
     return checked

@@ -15,8 +15,13 @@ SONAME = 'libtorushmem.so.0'
 INT, LONG, SIZE, POINTER = ctypes.c_int, ctypes.c_long, ctypes.c_size_t, ctypes.c_void_p
 
 
-class Error(Exception):
-    """Something that torushmem cannot do: the text says what, and what to do."""
+class Error(RuntimeError):
+    """Something that torushmem cannot do: the text says what, and what to do. If it is what broke the job (see
+    torushmem.init), kind is 'lost', 'silent', 'misuse' or 'other', and pe is the PE at fault, or None."""
+
+    def __init__(self, text: str, kind: str | None = None, pe: int | None = None) -> None:
+        super().__init__(text)
+        self.kind, self.pe = kind, pe
 
 
 def _candidates() -> Iterator[str]:

@@ -51,6 +51,7 @@ def empty(shape: Shape, dtype: Any = float) -> np.ndarray:
     nbytes = max(count * dtype.itemsize, 1)
     address = _malloc(LINE, nbytes)
     if not address:
+        _job.check_whole()
         raise MemoryError('empty: the symmetric heap has no %d bytes left; set SHMEM_SYMMETRIC_SIZE (as in 4G) '
                           'before the job' % nbytes)
     memory = (ctypes.c_char * nbytes).from_address(address)
@@ -64,7 +65,7 @@ def zeros(shape: Shape, dtype: Any = float) -> np.ndarray:
     """The same, of zeros."""
     array = empty(shape, dtype)
     array.fill(0)
-    _barrier()
+    barrier_all()
     return array
 
 
@@ -72,7 +73,7 @@ def full(shape: Shape, value: Any, dtype: Any = None) -> np.ndarray:
     """The same, of one value."""
     array = empty(shape, np.asarray(value).dtype if dtype is None else dtype)
     array.fill(value)
-    _barrier()
+    barrier_all()
     return array
 
 
@@ -81,7 +82,7 @@ def array(values: Any, dtype: Any = None) -> np.ndarray:
     values = np.asarray(values, dtype)
     result = empty(values.shape, values.dtype)
     result[...] = values
-    _barrier()
+    barrier_all()
     return result
 
 
@@ -252,6 +253,7 @@ def get(source: np.ndarray, pe: int, out: np.ndarray | None = None) -> np.ndarra
                          (out.shape, out.dtype, source.shape, source.dtype))
     if source.size:
         _move('get', _get, source, out, pe)
+        _job.check_whole()
     return out
 
 

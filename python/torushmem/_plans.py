@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _types
+from ._job import broken, check_whole
 from ._library import INT, POINTER, SIZE, Error, routine
 from ._memory import whole
 from ._teams import Team, _same, world
@@ -46,7 +47,7 @@ class Plan:
         made = ctypes.c_void_p()
         status = call(*arguments, ctypes.byref(made))
         if status or not made.value:
-            raise Error('plan: it cannot be made (status %d)' % status)
+            raise broken() or Error('plan: it cannot be made (status %d)' % status)
         self._handle = made.value
 
     @classmethod
@@ -90,7 +91,9 @@ class Plan:
 
     def test(self) -> bool:
         """Is the run over?"""
-        return bool(_test(self._there()))
+        over = bool(_test(self._there()))
+        check_whole()
+        return over
 
     def wait(self, timeout: float | None = None) -> None:
         """Waits until the run is over, for at most so many seconds. An interrupt ends the wait, not the run."""

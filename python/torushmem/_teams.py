@@ -10,6 +10,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _memory, _types
+from ._job import broken
 from ._library import INT, LONG, POINTER, SIZE, Error, routine
 from ._memory import whole
 
@@ -54,7 +55,7 @@ def _scan(dtype: np.dtype, inclusive: bool) -> Any:
 
 def _succeed(status: int, name: str) -> None:
     if status:
-        raise Error('%s: it failed with status %d' % (name, status))
+        raise broken() or Error('%s: it failed with status %d' % (name, status))
 
 
 def _sizes(values: list[int]) -> Any:

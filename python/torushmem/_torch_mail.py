@@ -158,8 +158,11 @@ class Mail:
                     news = time.monotonic()
                 if self._ending:
                     return
-                if self._advance():
+                error = sh.broken()
+                if error is None and self._advance():
                     news = time.monotonic()
+            if error is not None:
+                self.fail(error)
             self._end_works()
             if time.monotonic() - news > _BRISK:
                 time.sleep(_PAUSE)

@@ -12,6 +12,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _types
+from ._job import check_whole
 from ._library import INT, POINTER, SIZE, Error, routine
 from ._memory import check_pe, signal_address, symmetric
 
@@ -48,7 +49,9 @@ def _atomic(verb: str, dtype: np.dtype) -> Any:
 def _on_word(verb: str, word: np.ndarray, pe: int, *values: float) -> Any:
     address = _word(word, verb)
     check_pe(pe, verb)
-    return _atomic(verb, word.dtype)(address, *values, pe)
+    result = _atomic(verb, word.dtype)(address, *values, pe)
+    check_whole()
+    return result
 
 
 class atomic:
@@ -137,17 +140,20 @@ def comparison(text: str) -> int:
 
 
 def until(is_over: Callable[[], Any], what: str, timeout: float | None) -> None:
-    """Asks until it is over. Between two questions Python runs what an interrupt (Ctrl-C) asks for."""
+    """Asks until it is over. Between two questions Python runs what an interrupt (Ctrl-C) asks for. In a broken job the
+    library says that all is over."""
     begun = time.monotonic()
-    for _ in range(200):
-        if is_over():
-            return
+    asked = 0
     while not is_over():
+        asked += 1
+        if asked <= 200:
+            continue
         waited = time.monotonic() - begun
         if timeout is not None and waited > timeout:
             raise TimeoutError('%s: not within %g s' % (what, timeout))
         if waited > _BRISK:
             time.sleep(_PAUSE)
+    check_whole()
 
 
 @functools.lru_cache(maxsize=None)
@@ -164,7 +170,9 @@ def _test_any(dtype: np.dtype) -> Any:
 
 def test(word: np.ndarray, compare: str, value: float) -> bool:
     """Is the word of this PE == (!=, >, <=, <, >=) value?"""
-    return bool(_test(word.dtype)(_word(word, 'test'), comparison(compare), value))
+    result = bool(_test(word.dtype)(_word(word, 'test'), comparison(compare), value))
+    check_whole()
+    return result
 
 
 def wait_until(word: np.ndarray, compare: str, value: float, timeout: float | None = None) -> None:
@@ -183,6 +191,7 @@ def wait_until_any(words: np.ndarray, compare: str, value: float, timeout: float
 
     def is_over() -> bool:
         found[0] = ask(address, count, None, code, value)
+        check_whole()
         return found[0] < count
     until(is_over, 'wait_until_any', timeout)
     return found[0]

@@ -162,7 +162,7 @@ class _Job:
         elif not sh.initialized():
             if rank == 0:
                 store.set('torushmem/id', sh.get_unique_id())
-            sh.init('multiple', rank, size, store.get('torushmem/id'))
+            sh.init('multiple', rank, size, store.get('torushmem/id'), errors='return')
         level = INT()
         _query_thread(ctypes.byref(level))
         if level.value < 3:
@@ -171,6 +171,10 @@ class _Job:
         if (sh.my_pe(), sh.n_pes()) != (rank, size):
             raise Error('torushmem: this is rank %d of %d for torch, and PE %d of %d; rank and world_size must be those of '
                         'the launcher' % (rank, size, sh.my_pe(), sh.n_pes()))
+
+    @staticmethod
+    def fits(rank: int, size: int) -> bool:
+        return sh.broken() is None and (sh.my_pe(), sh.n_pes()) == (rank, size)
 
     def renew(self, store: Any) -> None:
         """The program has destroyed its groups, and begins again. All processes have come here before anything of the
@@ -215,7 +219,7 @@ at_end(_forget_job)
 
 def _must(status: int, what: str) -> None:
     if status:
-        raise Error('torushmem: %s failed with status %d' % (what, status))
+        raise sh.broken() or Error('torushmem: %s failed with status %d' % (what, status))
 
 
 # --- Groups ---
@@ -653,6 +657,8 @@ class Group(dist.ProcessGroup):
 def _world(options: Any) -> Group:
     """The group of all processes begins the job, or takes it over from the one before."""
     global _job
+    if _job is not None and not _job.fits(options.group_rank, options.group_size):
+        sh.finalize()
     if _job is None:
         _job = _Job(options.store, options.group_rank, options.group_size)
     else:

@@ -205,3 +205,44 @@ python()
 	"$PYTHON" -c 'import torch.distributed' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
 	python 2 -W ignore "$TESTS/works_of_torch.py" "$BATS_TEST_TMPDIR"
 }
+
+@test "a lost PE is an exception that names it, and the others begin again" {
+	cat >loses.py <<-'END'
+		import os, signal
+		import torushmem as sh
+		sh.init(errors='return')
+		word = sh.zeros(1, int)
+		if sh.my_pe() == 1:
+		    os.kill(os.getpid(), signal.SIGKILL)
+		for call in (lambda: sh.wait_until(word, '==', 1), sh.barrier_all, lambda: sh.sum_all(1), lambda: sh.get(word, 1),
+		             lambda: sh.zeros(3), lambda: sh.atomic.add(word, 1, 1), lambda: sh.test(word, '==', 1)):
+		    try:
+		        call()
+		    except sh.Error as error:
+		        assert (error.kind, error.pe) == ('lost', 1) and 'PE 1 ' in str(error), error
+		    else:
+		        raise AssertionError('nothing was said')
+		assert sh.broken().pe == 1
+		sh.finalize()
+		sh.init(rank=0, size=1, unique_id=sh.get_unique_id())
+		assert sh.broken() is None and sh.sum_all(3) == 3
+		sh.finalize()
+	END
+	for rank in 1 0; do
+		SHMEM_RANK=$rank SHMEM_SIZE=2 SHMEM_ROOT=127.0.0.1:34572 SHMEM_SECRET=open timeout 60 "$PYTHON" loses.py &
+	done
+	wait -n && return 1
+	wait -n
+}
+
+@test "torch.distributed: lost ranks are exceptions that name them, and the others begin again" {
+	"$PYTHON" -c 'import torch.distributed' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
+	for rank in 3 2 1 0; do
+		RANK=$rank WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=29577 timeout 100 "$PYTHON" -W ignore "$TESTS/lost_ranks.py" \
+			"$BATS_TEST_TMPDIR" >"out$rank" 2>&1 &
+	done
+	wait || true
+	cat out?
+	[ "$(cat out0)" = 'went on' ]
+	[ -z "$(cat out1 out2 out3)" ]
+}
