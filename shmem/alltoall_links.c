@@ -109,7 +109,8 @@ static void exchange_by_links(struct node_blocks *blocks)
 	size_t all = node_block_bytes(set, blocks->blocks->bytes), most = torus_links_alltoall_most(topology);
 	struct torus_links_alltoall alltoall = {.topology = topology,
 						.number = blocks->first_number,
-						.area = team_torus(set->team),
+						.words = &team_torus(set->team)->up,
+						.staging = team_torus(set->team)->staging,
 						.load = load_blocks,
 						.store = store_blocks,
 						.blocks = blocks,

@@ -156,41 +156,62 @@ static enum gather_algorithm agree_on_gather(const struct set *set, const struct
 	return torus_rounds_beat_ring(nodes, layout_bytes(layout), comms_costs_between_nodes()) ? IN_ROUNDS : RING;
 }
 
-/* Returns how many runs there are with those of one more node. */
-static int add_runs_of(const struct exchange *x, int node, struct torus_gathering_run *run, int runs)
+bool gather_agrees_on_torus(const struct set *set, const struct layout *layout)
 {
-	const struct comms_levels *levels = x->set->group->levels;
+	int broadcasts = 1;
+
+	if (!set->team || set->group->on_node || set->group->levels)
+		return false;
+	return agree_on_gather(set, layout, &broadcasts) == TORUS;
+}
+
+/* Returns how many runs there are with those of one more node. */
+static int add_runs_of(const struct set *set, const struct layout *layout, int node, struct torus_gathering_run *run,
+		       int runs)
+{
+	const struct comms_levels *levels = set->group->levels;
 	int i = levels ? levels->first[node] : node, end = levels ? levels->first[node + 1] : node + 1;
 
 	while (i < end)
-		run[runs++] = gather_next_run(levels, x->layout, &i, end);
+		run[runs++] = gather_next_run(levels, layout, &i, end);
 	return runs;
+}
+
+struct torus_gathering gather_along_runs(const struct set *set, const struct layout *layout, char *dest)
+{
+	const struct torus_topology *topology = set->team->topology;
+	int places = topology->sites.shape.places, runs = 0;
+	struct torus_gathering_run *run = malloc((size_t)set->group->size * sizeof *run);
+	int *first = malloc(((size_t)places + 1) * sizeof *first);
+
+	if (!run || !first)
+		rte_die(set->routine, "no memory for the sizes of %d PEs", set->group->size);
+	for (int p = 0; p < places; p++) {
+		first[p] = runs;
+		runs = add_runs_of(set, layout, topology->sites.node[p], run, runs);
+	}
+	first[places] = runs;
+	return (struct torus_gathering){.topology = topology,
+					.dest = dest,
+					.first = first,
+					.run = run,
+					.routine = set->routine};
+}
+
+void gather_free_runs(struct torus_gathering *gathering)
+{
+	free((void *)(uintptr_t)gathering->first);
+	free((void *)(uintptr_t)gathering->run);
 }
 
 static void gather_on_torus(const struct exchange *x)
 {
-	const struct torus_topology *topology = x->set->team->topology;
-	int places = topology->sites.shape.places, runs = 0;
-	struct torus_gathering_run *run = malloc((size_t)x->set->group->size * sizeof *run);
-	int *first = malloc(((size_t)places + 1) * sizeof *first);
-	struct torus_gathering gathering = {.topology = topology,
-					    .number = x->number,
-					    .area = team_torus(x->set->team),
-					    .dest = x->dest,
-					    .first = first,
-					    .run = run,
-					    .routine = x->set->routine};
+	struct torus_gathering gathering = gather_along_runs(x->set, x->layout, x->dest);
 
-	if (!run || !first)
-		rte_die(x->set->routine, "no memory for the sizes of %d PEs", x->set->group->size);
-	for (int p = 0; p < places; p++) {
-		first[p] = runs;
-		runs = add_runs_of(x, topology->sites.node[p], run, runs);
-	}
-	first[places] = runs;
+	gathering.number = x->number;
+	gathering.words = &team_torus(x->set->team)->up;
 	torus_gather(&gathering);
-	free(first);
-	free(run);
+	gather_free_runs(&gathering);
 }
 
 static void exchange_between_leaders(const struct exchange *x)

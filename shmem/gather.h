@@ -74,6 +74,15 @@ struct torus_gathering_run gather_next_run(const struct comms_levels *levels, co
 					   int end);
 
 /*
+ * Do blocks go by the ring schedule of a torus, where each node has one member? A collective: the
+ * members agree.
+ */
+bool gather_agrees_on_torus(const struct set *set, const struct layout *layout);
+/* What the members bring, for torus_gather without its number and words. Takes memory. */
+struct torus_gathering gather_along_runs(const struct set *set, const struct layout *layout, char *dest);
+void gather_free_runs(struct torus_gathering *gathering);
+
+/*
  * On a torus that is not whole: the number of broadcasts in which the trees do it, if they are
  * faster than rounds and one ring, or forced; otherwise 0.
  */

@@ -30,8 +30,8 @@ libtorushmem_la_SOURCES += shmem/plans/nonblocking.c shmem/plans/plan_blocks.c s
 	shmem/plans/plan_counts.c shmem/plans/plan_pairs.c shmem/plans/plan_scan.c shmem/plans/plan_vectors.c \
 	shmem/plans/plan_words.c \
 	shmem/plans/plan_edges.c shmem/plans/plan_commands.c shmem/plans/plan_kinds.c shmem/plans/plan_neighbours.c \
-	shmem/plans/plan_nic.c shmem/plans/plan_reduce.c shmem/plans/plan_rings.c shmem/plans/plan_sync.c \
-	shmem/plans/plan_trees.c shmem/plans/plans.c shmem/plans/plans.h shmem/plans/plans_again.c \
+	shmem/plans/plan_links.c shmem/plans/plan_nic.c shmem/plans/plan_reduce.c shmem/plans/plan_rings.c \
+	shmem/plans/plan_sync.c shmem/plans/plan_trees.c shmem/plans/plans.c shmem/plans/plans.h shmem/plans/plans_again.c \
 	shmem/plans/requests.c shmem/plans/requests.h
 libtorushmem_la_SOURCES += shmem/vectors/allgatherv.c shmem/vectors/alltoallv.c \
 	shmem/vectors/gather_scatter.c shmem/vectors/vectors.c shmem/vectors/vectors.h

@@ -2,6 +2,7 @@
 #include "torus_allgather.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "torus_stream.h"
 #include "rte/rte.h"
@@ -119,6 +120,14 @@ static size_t longest_part(const struct schedule *schedule, int places)
 	return longest;
 }
 
+static void have_own_parts(struct schedule *schedule)
+{
+	int me = schedule->gathering->topology->me;
+
+	for (int part = 0; part < schedule->shares.parts; part++)
+		*part_has(schedule, part, me) = part_span(schedule, part, me).bytes;
+}
+
 static void prepare_gathering(struct schedule *schedule, const struct torus_gathering *gathering)
 {
 	const struct torus_topology *topology = gathering->topology;
@@ -126,7 +135,9 @@ static void prepare_gathering(struct schedule *schedule, const struct torus_gath
 
 	*schedule = (struct schedule){.gathering = gathering,
 				      .streams = {.topology = topology,
-						  .words = &gathering->area->up,
+						  .words = gathering->words,
+						  .there = gathering->there,
+						  .by_plan = gathering->there != NULL,
 						  .number = gathering->number,
 						  .routine = gathering->routine}};
 	torus_ring_shares(&topology->sites.shape, TORUS_ONE_WAY, &schedule->shares);
@@ -135,8 +146,7 @@ static void prepare_gathering(struct schedule *schedule, const struct torus_gath
 		rte_die(gathering->routine, "no memory for the parts of %d nodes", places);
 	schedule->bytes = schedule->has + (size_t)schedule->shares.parts * (size_t)places;
 	count_bytes(schedule, places);
-	for (int part = 0; part < schedule->shares.parts; part++)
-		*part_has(schedule, part, topology->me) = part_span(schedule, part, topology->me).bytes;
+	have_own_parts(schedule);
 	torus_streams_pace(&schedule->streams, longest_part(schedule, places));
 	torus_streams_find(&schedule->streams);
 	for (int s = 0; s < schedule->streams.count; s++) {
@@ -204,4 +214,80 @@ void torus_gather(const struct torus_gathering *gathering)
 	prepare_gathering(&schedule, gathering);
 	COMMS_WAIT(COMMS_ANYWHERE, advance_gathering(&schedule));
 	free(schedule.has);
+}
+
+/* --- In steps, for plans --- */
+
+struct torus_gather_plan {
+	struct torus_gathering gathering;
+	ptrdiff_t there[TORUS_DIRECTIONS];
+	struct schedule schedule;
+};
+
+static void *copy_memory(const struct torus_gathering *gathering, const void *from, size_t bytes)
+{
+	void *copy = malloc(bytes ? bytes : 1);
+
+	if (!copy)
+		rte_die(gathering->routine, "no memory for a plan of %zu bytes", bytes);
+	memcpy(copy, from, bytes);
+	return copy;
+}
+
+struct torus_gather_plan *torus_gather_plan_make(const struct torus_gathering *gathering)
+{
+	struct torus_gather_plan *plan = calloc(1, sizeof *plan);
+	size_t places = (size_t)gathering->topology->sites.shape.places, runs = (size_t)gathering->first[places];
+
+	if (!plan)
+		rte_die(gathering->routine, "no memory for a plan of %zu bytes", sizeof *plan);
+	plan->gathering = *gathering;
+	memcpy(plan->there, gathering->there, sizeof plan->there);
+	plan->gathering.there = plan->there;
+	plan->gathering.first = copy_memory(gathering, gathering->first, (places + 1) * sizeof *gathering->first);
+	plan->gathering.run = copy_memory(gathering, gathering->run, runs * sizeof *gathering->run);
+	prepare_gathering(&plan->schedule, &plan->gathering);
+	return plan;
+}
+
+static void rewind_cursor(const struct schedule *schedule, struct cursor *cursor)
+{
+	cursor->step = 0;
+	cursor->bytes = 0;
+	pass_piece(schedule, cursor, 0);
+}
+
+static void rewind_schedule(struct schedule *schedule, uint64_t run)
+{
+	size_t parts = (size_t)(schedule->shares.parts * schedule->gathering->topology->sites.shape.places);
+
+	torus_streams_rewind(&schedule->streams, run);
+	memset(schedule->has, 0, parts * sizeof *schedule->has);
+	have_own_parts(schedule);
+	for (int s = 0; s < schedule->streams.count; s++) {
+		rewind_cursor(schedule, &schedule->out[s]);
+		rewind_cursor(schedule, &schedule->in[s]);
+	}
+}
+
+bool torus_gather_plan_advance(struct torus_gather_plan *plan, uint64_t run, bool *moved)
+{
+	struct torus_streams *streams = &plan->schedule.streams;
+	size_t before;
+	bool done;
+
+	if (streams->number != run)
+		rewind_schedule(&plan->schedule, run);
+	before = torus_streams_progress(streams);
+	done = advance_gathering(&plan->schedule);
+	*moved |= torus_streams_progress(streams) != before;
+	return done;
+}
+
+void torus_gather_plan_free(struct torus_gather_plan *plan)
+{
+	free(plan->schedule.has);
+	free((void *)(uintptr_t)plan->gathering.first);
+	free((void *)(uintptr_t)plan->gathering.run);
+	free(plan);
 }

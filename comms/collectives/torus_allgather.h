@@ -20,7 +20,9 @@ struct torus_gathering_run {
 struct torus_gathering {
 	const struct torus_topology *topology;
 	uint64_t number; /* of the operation in this area, as in torus_tree_collective */
-	struct torus_area *area;
+	struct torus_words *words;
+	/* Of a plan: see struct torus_ring_room in torus_allreduce.h. */
+	const ptrdiff_t *there;
 	char *dest;
 	/*
 	 * By place: the index of the first run that belongs to its node; its last run is before
@@ -34,6 +36,15 @@ struct torus_gathering {
 
 /* Call on node leaders only. On return all data is in dest. */
 void torus_gather(const struct torus_gathering *gathering);
+
+/*
+ * In steps, for plans: made once, then run repeatedly, as those of torus_allreduce.h. Keeps copies
+ * of the runs.
+ */
+struct torus_gather_plan;
+struct torus_gather_plan *torus_gather_plan_make(const struct torus_gathering *gathering);
+bool torus_gather_plan_advance(struct torus_gather_plan *plan, uint64_t run, bool *moved);
+void torus_gather_plan_free(struct torus_gather_plan *plan);
 
 /* Does the schedule fit in the flag array? */
 bool torus_can_gather(struct torus_topology *topology);

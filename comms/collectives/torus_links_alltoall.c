@@ -289,8 +289,10 @@ static void prepare_run(struct run *run, const struct torus_links_alltoall *allt
 			    .cuts = torus_exchange_cuts(shape, alltoall->bytes),
 			    .phases = torus_exchange_phases(shape),
 			    .streams = {.topology = alltoall->topology,
-					.staging = alltoall->area->staging,
-					.words = &alltoall->area->up,
+					.staging = alltoall->staging,
+					.words = alltoall->words,
+					.there = alltoall->there,
+					.by_plan = alltoall->there != NULL,
 					.number = alltoall->number,
 					.routine = alltoall->routine}};
 	run->parts = torus_exchange_parts(shape, run->cuts);
@@ -298,15 +300,24 @@ static void prepare_run(struct run *run, const struct torus_links_alltoall *allt
 	run->kept = allocate_room(run, (size_t)(run->phases > 1 ? run->phases - 1 : 1) * (size_t)shape->places *
 					       alltoall->bytes);
 	find_courses(run);
+}
+
+static void begin_run(struct run *run)
+{
 	for (int part = 0; part < run->parts; part++)
 		keep_own(run, part, 0);
+}
+
+static void free_bundles(struct course *out)
+{
+	for (int i = out->released; i < out->count; i++)
+		free(out->bundle[i].data);
 }
 
 static void dispose_run(struct run *run)
 {
 	for (int s = 0; s < run->streams.count; s++) {
-		for (int i = run->out[s].released; i < run->out[s].count; i++)
-			free(run->out[s].bundle[i].data);
+		free_bundles(&run->out[s]);
 		free(run->out[s].bundle);
 		free(run->out[s].steps);
 		free(run->in[s].steps);
@@ -437,6 +448,91 @@ void torus_links_alltoall(const struct torus_links_alltoall *alltoall)
 	struct run run;
 
 	prepare_run(&run, alltoall);
+	begin_run(&run);
 	COMMS_WAIT(COMMS_ANYWHERE, advance_run(&run));
 	dispose_run(&run);
+}
+
+/* --- In steps, for plans --- */
+
+struct torus_links_plan {
+	struct torus_links_alltoall alltoall;
+	struct torus_links_round round;
+	ptrdiff_t there[TORUS_DIRECTIONS];
+	struct run run;
+};
+
+struct torus_links_plan *torus_links_plan_make(const struct torus_links_alltoall *alltoall,
+					       struct torus_links_round round)
+{
+	struct torus_links_plan *plan = calloc(1, sizeof *plan);
+
+	if (!plan)
+		rte_die(alltoall->routine, "no memory for a plan of %zu bytes", sizeof *plan);
+	plan->alltoall = *alltoall;
+	plan->round = round;
+	memcpy(plan->there, alltoall->there, sizeof plan->there);
+	plan->alltoall.there = plan->there;
+	prepare_run(&plan->run, &plan->alltoall);
+	return plan;
+}
+
+static void rewind_course(const struct run *run, struct course *course)
+{
+	course->step = 0;
+	course->bytes = 0;
+	if (course->count > 0)
+		pass_piece(run, course, 0);
+}
+
+static void rewind_run(struct run *run, uint64_t number)
+{
+	torus_streams_rewind(&run->streams, number);
+	memset(run->arrived, 0, (size_t)(run->parts * run->phases) * sizeof *run->arrived);
+	for (int s = 0; s < run->streams.count; s++) {
+		struct course *out = &run->out[s];
+
+		free_bundles(out);
+		memset(out->bundle, 0, (size_t)out->count * sizeof *out->bundle);
+		out->released = 0;
+		rewind_course(run, out);
+		rewind_course(run, &run->in[s]);
+	}
+	begin_run(run);
+}
+
+bool torus_links_plan_advance(struct torus_links_plan *plan, uint64_t run, bool *moved)
+{
+	struct torus_streams *streams = &plan->run.streams;
+	uint64_t number = (run - 1) * plan->round.count + plan->round.index + 1;
+	size_t before;
+	bool done;
+
+	if (streams->number != number)
+		rewind_run(&plan->run, number);
+	before = torus_streams_progress(streams);
+	done = advance_run(&plan->run);
+	*moved |= torus_streams_progress(streams) != before;
+	return done;
+}
+
+void torus_links_plan_free(struct torus_links_plan *plan)
+{
+	dispose_run(&plan->run);
+	free(plan);
+}
+
+size_t torus_links_plan_staging(const struct torus_topology *topology, size_t bytes)
+{
+	const struct torus_shape *shape = &topology->sites.shape;
+	struct torus_links_alltoall alltoall = {.bytes = bytes};
+	struct run run = {.alltoall = &alltoall,
+			  .shape = shape,
+			  .cuts = torus_exchange_cuts(shape, bytes),
+			  .phases = torus_exchange_phases(shape),
+			  .streams = {.topology = topology, .by_plan = true}};
+
+	run.parts = torus_exchange_parts(shape, run.cuts);
+	torus_streams_cut(&run.streams, longest_bundle(&run));
+	return 2 * (size_t)shape->axes * run.streams.share;
 }

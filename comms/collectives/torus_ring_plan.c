@@ -48,35 +48,19 @@ struct torus_ring_plan *torus_ring_plan_make(const struct torus_ring_allreduce *
 	return plan;
 }
 
-static void rewind_streams(struct torus_streams *streams, uint64_t run)
-{
-	streams->number = run;
-	for (int s = 0; s < streams->count; s++) {
-		streams->in[s].done = streams->in[s].seen = streams->in[s].granted = 0;
-		streams->out[s].done = streams->out[s].allowed = 0;
-	}
-}
-
 static void rewind_plan(struct torus_ring_plan *plan, uint64_t run)
 {
 	size_t piles = (size_t)TORUS_DIRECTIONS * (size_t)plan->allreduce.topology->sites.shape.places;
 
-	rewind_streams(&plan->reduce.back.streams, run);
-	rewind_streams(&plan->reduce.forth.streams, run);
+	torus_streams_rewind(&plan->reduce.back.streams, run);
+	torus_streams_rewind(&plan->reduce.forth.streams, run);
 	for (size_t i = 0; i < piles; i++)
 		plan->reduce.pile[i].combined = plan->reduce.pile[i].complete = 0;
 }
 
-/* Total progress of all streams: any step increases it. */
 static size_t plan_progress(const struct torus_ring_plan *plan)
 {
-	const struct torus_streams *back = &plan->reduce.back.streams, *forth = &plan->reduce.forth.streams;
-	size_t sum = 0;
-
-	for (int s = 0; s < back->count; s++)
-		sum += back->in[s].done + back->out[s].done + forth->in[s].done + forth->out[s].done +
-		       back->in[s].granted + forth->in[s].granted;
-	return sum;
+	return torus_streams_progress(&plan->reduce.back.streams) + torus_streams_progress(&plan->reduce.forth.streams);
 }
 
 bool torus_ring_plan_advance(struct torus_ring_plan *plan, uint64_t run, bool *moved)

@@ -31,6 +31,24 @@ void torus_streams_find(struct torus_streams *streams)
 	}
 }
 
+void torus_streams_rewind(struct torus_streams *streams, uint64_t number)
+{
+	streams->number = number;
+	for (int s = 0; s < streams->count; s++) {
+		streams->in[s].done = streams->in[s].seen = streams->in[s].granted = 0;
+		streams->out[s].done = streams->out[s].allowed = 0;
+	}
+}
+
+size_t torus_streams_progress(const struct torus_streams *streams)
+{
+	size_t sum = 0;
+
+	for (int s = 0; s < streams->count; s++)
+		sum += streams->in[s].done + streams->out[s].done + streams->in[s].granted;
+	return sum;
+}
+
 static size_t window_bytes(const struct torus_streams *streams)
 {
 	double window = streams->topology->costs.rate * WINDOW_SECONDS;

@@ -60,6 +60,10 @@ struct torus_streams {
 /* Finds the neighbours. The caller then counts the pieces of each stream. */
 void torus_streams_find(struct torus_streams *streams);
 
+/* Of a plan: the streams begin again, with the next number; and their total, which a step increases. */
+void torus_streams_rewind(struct torus_streams *streams, uint64_t number);
+size_t torus_streams_progress(const struct torus_streams *streams);
+
 /*
  * For pieces in slots. longest: the longest data to send, which is cut into equal pieces. Sets
  * piece, slots and share; a plan's share is only what its slots need.

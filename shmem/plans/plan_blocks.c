@@ -6,6 +6,9 @@
  */
 #include "plans.h"
 
+#include "shmem/gather.h"
+#include "shmem/vectors/vectors.h"
+
 #define RING_FROM 65536 /* bytes of the whole dest */
 
 /* The start in this PE's source of the data for each member; with a step of 0 all get the same. */
@@ -143,7 +146,10 @@ static bool make_allgather(struct maker *m, const struct plan_order *order)
 	struct nodes nodes = plan_nodes(m);
 	size_t ports = (size_t)m->set.group->size, all = ports * m->bytes;
 	bool ring = nodes.count > 1 && (nodes.levels || all >= RING_FROM);
+	struct layout layout = {m->bytes, NULL, 0, m->set.group->size, NULL};
 
+	if (m->bytes > 0 && !plan_wants_nic(m) && gather_agrees_on_torus(&m->set, &layout))
+		return plan_gather_by_rings(m, &layout, order->dest, order->source);
 	if (ring && ports < PORTS_NODE + (size_t)nodes.size)
 		ports = PORTS_NODE + (size_t)nodes.size;
 	if (!plan_begin(m, ports, 0, 0))
@@ -162,13 +168,20 @@ static void check_alltoall(struct maker *m, const struct plan_order *order)
 	set_check_overlap(&m->set, (struct set_span){order->dest, all}, (struct set_span){order->source, all}, false);
 }
 
+/* As an alltoallv whose blocks are equal. */
 static bool make_alltoall(struct maker *m, const struct plan_order *order)
 {
-	if (!plan_begin(m, (size_t)m->set.group->size, 0, 0))
-		return false;
-	if (m->bytes > 0)
+	struct vector blocks = vector_of_equal(&m->set, m->bytes, m->bytes, -1);
+	struct plan_order linked = {.dest = order->dest, .source = order->source, .to = &blocks, .from = &blocks};
+	size_t longest = plan_agree_on_links(m, &linked);
+	bool begun = plan_begin_links(m, (size_t)m->set.group->size, 0, &longest);
+
+	if (begun && longest > 0)
+		plan_links_add(m, &linked, longest);
+	else if (begun && m->bytes > 0)
 		write_pairs(m, order->dest, order->source, m->bytes, false);
-	return true;
+	vector_free(&blocks);
+	return begun;
 }
 
 const struct plan_kind plan_allgather = {check_allgather, make_allgather, .again = false};

@@ -173,13 +173,18 @@ static struct comms_session *open_for_all(struct maker *m, const struct comms_ed
 	return NULL;
 }
 
+bool plan_wants_nic(const struct maker *m)
+{
+	return comms_sessions_are_there() && (m->executor == SHMEMX_PLAN_AUTO || m->executor == SHMEMX_PLAN_NIC);
+}
+
 static bool write_by_nic(struct maker *m, const struct edges *edges)
 {
 	struct comms_session *session;
 	struct comms_edges far;
 	int queue;
 
-	if (!comms_sessions_are_there() || (m->executor != SHMEMX_PLAN_AUTO && m->executor != SHMEMX_PLAN_NIC))
+	if (!plan_wants_nic(m))
 		return false;
 	far = far_of(m, edges);
 	session = open_for_all(m, &far);

@@ -49,8 +49,7 @@ static bool trees_fit(const struct tree_set *tree_set, int trees)
 
 static bool nic_is_wanted(const struct maker *m, const struct tree_set *tree_set)
 {
-	return comms_sessions_are_there() && (m->executor == SHMEMX_PLAN_AUTO || m->executor == SHMEMX_PLAN_NIC) &&
-	       tree_set->trees <= COMMS_SESSION_TREES;
+	return plan_wants_nic(m) && tree_set->trees <= COMMS_SESSION_TREES;
 }
 
 static _Atomic uint64_t *tree_flag(struct maker *m, int pe, int tree)

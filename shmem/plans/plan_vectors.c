@@ -3,10 +3,12 @@
  * Gather, scatter, and all-gather and all-to-all of blocks that differ in size, as plans: an edge
  * for every pair of members that have something for each other. All four are the same here: blocks
  * in dest and in source, by member. So that source may be a part of dest, or the reverse, and
- * differ between members, each shows the others where its blocks are.
+ * differ between members, each shows the others where its blocks are. On a torus the last two go
+ * from neighbour to neighbour where the collectives do (plan_rings.c, plan_links.c).
  */
 #include "plans.h"
 
+#include "shmem/gather.h"
 #include "shmem/vectors/vectors.h"
 
 /* order.op: what the program passes */
@@ -77,14 +79,11 @@ static void add_pair(struct maker *m, struct edges *edges, const struct plan_ord
 	}
 }
 
-static bool make_vectors(struct maker *m, const struct plan_order *order)
+static void write_pairs(struct maker *m, const struct plan_order *order)
 {
 	int n = m->set.group->size, me = m->set.group->me;
 	struct edges edges;
 
-	if (!plan_begin(m, (size_t)n, (size_t)n * sizeof(struct shown), 0))
-		return false;
-	show_blocks(m, order);
 	plan_edges_begin(m, &edges, 2 * (size_t)n);
 	for (int k = 1; k < n; k++)
 		add_pair(m, &edges, order, (me + k) % n);
@@ -92,6 +91,38 @@ static bool make_vectors(struct maker *m, const struct plan_order *order)
 	plan_edges_end(m, &edges, false);
 	if (order->to->bytes[me] > 0 && block_in(order, me) != block_out(order, me))
 		plan_copy(m, plan_queue(m), AT_ONCE, block_in(order, me), block_out(order, me), order->to->bytes[me]);
+}
+
+static void check_pairs(struct maker *m, const struct plan_order *order)
+{
+	int n = m->set.group->size, me = m->set.group->me;
+
+	for (int i = 0; i < n; i++)
+		check_pair(m, order, i, i == me ? order->to->bytes[me] : shown_by(m, i).to_bytes);
+	set_sync(&m->set); /* all have read what this member shows */
+}
+
+/* What members show each other is where the words and slots of a torus are then. */
+static bool make_vectors(struct maker *m, const struct plan_order *order)
+{
+	int n = m->set.group->size;
+	struct layout layout = {.at = order->to->at, .last = n, .bytes = order->to->bytes};
+	size_t longest = 0;
+
+	if (order->op == PASSES_COUNTS && order->to->sum > 0 && !plan_wants_nic(m) &&
+	    gather_agrees_on_torus(&m->set, &layout))
+		return plan_gather_by_rings(m, &layout, order->dest, order->source);
+	if (order->op == PASSES_TWO)
+		longest = plan_agree_on_links(m, order);
+	if (!plan_begin_links(m, (size_t)n, (size_t)n * sizeof(struct shown), &longest))
+		return false;
+	show_blocks(m, order);
+	if (longest > 0) {
+		check_pairs(m, order);
+		plan_links_add(m, order, longest);
+	} else {
+		write_pairs(m, order);
+	}
 	return true;
 }
 

@@ -234,6 +234,8 @@ bool plan_edges_end(struct maker *m, struct edges *edges, bool only_by_nic);
 /* Adds a session of the NIC to a queue; done: this PE's part of it has ended. */
 void plan_by_nic(struct maker *m, int queue, struct comms_session *session);
 void plan_nic_is_done(struct maker *m, int queue);
+/* Is there a NIC that executes plans, and may it execute this one? */
+bool plan_wants_nic(const struct maker *m);
 /* Adds to a queue a procedure that uses the network; the queue advances it until it ends. */
 void plan_advance(struct maker *m, int queue, struct comms_procedure procedure);
 
@@ -272,6 +274,27 @@ struct plan_rings {
 };
 size_t plan_rings_staging(const struct maker *m, bool scatters);
 void plan_rings_add(struct maker *m, int queue, const struct plan_rings *rings);
+
+/* By direction: where the staging of a neighbour on the torus is, from this member's. */
+void plan_find_stagings(struct maker *m, ptrdiff_t there[TORUS_DIRECTIONS]);
+/*
+ * Makes a whole plan of an all-gather by the rings of a torus, where gather_agrees_on_torus says so.
+ * Returns what plan_begin returns.
+ */
+struct layout;
+bool plan_gather_by_rings(struct maker *m, const struct layout *layout, char *dest, const void *source);
+
+/*
+ * An alltoallv from neighbour to neighbour on a torus (plan_links.c). First the members agree: the
+ * bytes of the longest block, or 0 if blocks go directly.
+ */
+size_t plan_agree_on_links(struct maker *m, const struct plan_order *order);
+/*
+ * plan_begin with so much staging, or more for the slots of links; longest becomes 0 if some member
+ * has no room for these.
+ */
+bool plan_begin_links(struct maker *m, size_t ports, size_t staging, size_t *longest);
+void plan_links_add(struct maker *m, const struct plan_order *order, size_t longest);
 
 enum plan_tree_kind { BINOMIAL, CHAIN, TORUS };
 struct tree_set {

@@ -19,11 +19,8 @@ struct place {
 
 struct alltoallv {
 	const struct set *set;
-	char *dest;
-	const char *source;
-	struct vector to, from; /* blocks in dest and in source */
-	struct place *there;	/* by member: where this member's block goes in its dest */
-	size_t done;		/* of each block, in earlier rounds from neighbour to neighbour */
+	struct linked_blocks blocks;
+	struct place *there; /* by member: where this member's block goes in its dest */
 };
 
 /*
@@ -60,10 +57,11 @@ static void send_places(const struct alltoallv *a, shmemx_type_t type)
 	if (!mine)
 		rte_die(a->set->routine, "no memory for the blocks of %d PEs", n);
 	for (int i = 0; i < n; i++)
-		mine[i] = (struct place){a->to.at[i], a->to.bytes[i]};
+		mine[i] = (struct place){a->blocks.to.at[i], a->blocks.to.bytes[i]};
 	exchange_places(a, mine);
 	for (int i = 0; i < n; i++)
-		vectors_check_pair(&(struct vector_pair){a->set, i, a->from.bytes[i], a->there[i].bytes, type, true});
+		vectors_check_pair(
+			&(struct vector_pair){a->set, i, a->blocks.from.bytes[i], a->there[i].bytes, type, true});
 	free(mine);
 }
 
@@ -77,8 +75,8 @@ static void put_blocks(const struct alltoallv *a)
 		int to = (me + i) % n;
 
 		if (a->there[to].bytes > 0)
-			comms_put_nbi(a->dest + a->there[to].at, a->source + a->from.at[to], a->there[to].bytes,
-				      set_pe(set, to), set->routine);
+			comms_put_nbi(a->blocks.dest + a->there[to].at, a->blocks.source + a->blocks.from.at[to],
+				      a->there[to].bytes, set_pe(set, to), set->routine);
 	}
 	set_finish(set);
 }
@@ -91,24 +89,24 @@ static size_t bytes_within(size_t block, size_t at, size_t bytes)
 	return block - at < bytes ? block - at : bytes;
 }
 
-/* Nodes are members. What is beyond the end of a block is filled up. */
-static void load_bytes(const void *argument, int node, size_t at, size_t bytes, char *out)
+/* What is beyond the end of a block is filled up. */
+void vectors_load(const void *linked_blocks, int member, size_t at, size_t bytes, char *out)
 {
-	const struct alltoallv *a = argument;
-	size_t here = bytes_within(a->from.bytes[node], a->done + at, bytes);
+	const struct linked_blocks *b = linked_blocks;
+	size_t here = bytes_within(b->from.bytes[member], b->done + at, bytes);
 
 	if (here > 0)
-		memcpy(out, a->source + a->from.at[node] + a->done + at, here);
+		memcpy(out, b->source + b->from.at[member] + b->done + at, here);
 	memset(out + here, 0, bytes - here);
 }
 
-static void store_bytes(const void *argument, int node, size_t at, size_t bytes, const char *in)
+void vectors_store(const void *linked_blocks, int member, size_t at, size_t bytes, const char *in)
 {
-	const struct alltoallv *a = argument;
-	size_t here = bytes_within(a->to.bytes[node], a->done + at, bytes);
+	const struct linked_blocks *b = linked_blocks;
+	size_t here = bytes_within(b->to.bytes[member], b->done + at, bytes);
 
 	if (here > 0)
-		memcpy(a->dest + a->to.at[node] + a->done + at, in, here);
+		memcpy(b->dest + b->to.at[member] + b->done + at, in, here);
 }
 
 static void exchange_by_links(struct alltoallv *a, size_t longest)
@@ -116,22 +114,23 @@ static void exchange_by_links(struct alltoallv *a, size_t longest)
 	struct shmemx_team *team = a->set->team;
 	size_t most = torus_links_alltoall_most(team->topology);
 	struct torus_links_alltoall alltoall = {.topology = team->topology,
-						.area = team_torus(team),
-						.load = load_bytes,
-						.store = store_bytes,
-						.blocks = a,
+						.words = &team_torus(team)->up,
+						.staging = team_torus(team)->staging,
+						.load = vectors_load,
+						.store = vectors_store,
+						.blocks = &a->blocks,
 						.routine = a->set->routine};
 
-	for (; a->done < longest; a->done += alltoall.bytes) {
+	for (; a->blocks.done < longest; a->blocks.done += alltoall.bytes) {
 		alltoall.number = ++team->torus_collectives;
-		alltoall.bytes = longest - a->done < most ? longest - a->done : most;
+		alltoall.bytes = longest - a->blocks.done < most ? longest - a->blocks.done : most;
 		torus_links_alltoall(&alltoall);
 	}
 }
 
 static void move_blocks(struct alltoallv *a)
 {
-	uint64_t most[] = {a->from.longest, a->from.sum};
+	uint64_t most[] = {a->blocks.from.longest, a->blocks.from.sum};
 
 	if (!set_may_take_links(a->set)) {
 		put_blocks(a);
@@ -147,13 +146,13 @@ static void move_blocks(struct alltoallv *a)
 static void check_arguments(const struct alltoallv *a)
 {
 	const struct set *set = a->set;
-	struct set_span dest = {a->dest, a->to.end}, source = {a->source, a->from.end};
+	struct set_span dest = {a->blocks.dest, a->blocks.to.end}, source = {a->blocks.source, a->blocks.from.end};
 
-	set_note(set, a->dest, dest.bytes, a->source, source.bytes);
-	comms_check_on_host(a->source, "source", set->routine);
-	set_check_agreement(set, NULL, 0, NULL, 0, a->dest);
+	set_note(set, a->blocks.dest, dest.bytes, a->blocks.source, source.bytes);
+	comms_check_on_host(a->blocks.source, "source", set->routine);
+	set_check_agreement(set, NULL, 0, NULL, 0, a->blocks.dest);
 	if (dest.bytes > 0)
-		comms_check_symmetric(a->dest, dest.bytes, "dest", set->routine);
+		comms_check_symmetric(a->blocks.dest, dest.bytes, "dest", set->routine);
 	set_check_overlap(set, dest, source, false);
 }
 
@@ -165,10 +164,11 @@ API int shmemx_alltoallv(shmem_team_t team, void *dest, const void *source, cons
 	struct set set = set_of_team(team, __func__);
 	struct alltoallv a = {
 		.set = &set,
-		.dest = dest,
-		.source = source,
-		.to = vector_make(&set, &(struct vector_arguments){dest_counts, dest_displs, type, "dest"}),
-		.from = vector_make(&set, &(struct vector_arguments){source_counts, source_displs, type, "source"}),
+		.blocks = {.dest = dest,
+			   .source = source,
+			   .to = vector_make(&set, &(struct vector_arguments){dest_counts, dest_displs, type, "dest"}),
+			   .from = vector_make(&set, &(struct vector_arguments){source_counts, source_displs, type,
+										"source"})},
 	};
 
 	a.there = malloc((size_t)set.group->size * sizeof *a.there);
@@ -179,7 +179,7 @@ API int shmemx_alltoallv(shmem_team_t team, void *dest, const void *source, cons
 	send_places(&a, type);
 	move_blocks(&a);
 	free(a.there);
-	vector_free(&a.to);
-	vector_free(&a.from);
+	vector_free(&a.blocks.to);
+	vector_free(&a.blocks.from);
 	return rte_is_broken();
 }

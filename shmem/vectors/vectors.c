@@ -2,6 +2,7 @@
 #include "vectors.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 size_t vectors_bytes(const struct set *set, size_t count, shmemx_type_t type)
 {
@@ -79,6 +80,16 @@ struct vector vector_of_equal(const struct set *set, size_t bytes, size_t step, 
 		add_block(&vector, i);
 	}
 	return vector;
+}
+
+struct vector vector_copy(const struct set *set, const struct vector *vector)
+{
+	struct vector copy = *vector, memory = vector_of_size(set);
+
+	copy.at = memory.at;
+	copy.bytes = memory.bytes;
+	memcpy(copy.at, vector->at, 2 * (size_t)set->group->size * sizeof *copy.at);
+	return copy;
 }
 
 void vector_free(struct vector *vector)

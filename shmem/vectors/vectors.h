@@ -45,6 +45,7 @@ struct vectors_rooted {
 };
 struct vectors_rooted vectors_gather(const struct set *set, size_t nelems, shmemx_type_t type, int root);
 struct vectors_rooted vectors_scatter(const struct set *set, size_t nelems, shmemx_type_t type, int root);
+struct vector vector_copy(const struct set *set, const struct vector *vector);
 void vector_free(struct vector *vector);
 /* A number that differs if the blocks of n members do. */
 long vector_checksum(const struct vector *blocks, int n);
@@ -57,5 +58,18 @@ struct vector_pair {
 	bool counted; /* the program passes counts of source and of dest */
 };
 void vectors_check_pair(const struct vector_pair *pair);
+
+/*
+ * Blocks of an alltoallv that go from neighbour to neighbour, as if all were as long as the longest
+ * one: for torus_links_alltoall.h, whose nodes are members.
+ */
+struct linked_blocks {
+	char *dest;
+	const char *source;
+	struct vector to, from; /* blocks in dest and in source */
+	size_t done;		/* of each block, in earlier rounds */
+};
+void vectors_load(const void *linked_blocks, int member, size_t at, size_t bytes, char *out);
+void vectors_store(const void *linked_blocks, int member, size_t at, size_t bytes, const char *in);
 
 #endif

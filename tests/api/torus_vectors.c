@@ -126,6 +126,47 @@ static int live(const char *shape, int life)
 	return nodes;
 }
 
+static uint64_t bytes_of_run(shmemx_plan_t of)
+{
+	shmemx_stats_t before, after;
+
+	shmem_barrier_all();
+	CHECK(shmemx_stats_read("inside", &before) == 0);
+	shmemx_plan_start(of);
+	shmemx_plan_wait(of);
+	CHECK(shmemx_stats_read("inside", &after) == 0);
+	shmem_barrier_all();
+	return after.bytes - before.bytes;
+}
+
+/* What PE 0 has for PE 2 goes by PEs 1 and 3, as in the collectives without a plan. */
+static void count_forwarded(void)
+{
+	enum { BLOCK = 40000 };
+	const size_t brings[4] = {BLOCK}, to[4] = {0, 0, me == 0 ? BLOCK : 0}, from[4] = {me == 2 ? BLOCK : 0};
+	shmemx_plan_t gather, exchange;
+
+	NOTE("a ring of four");
+	make_room(BLOCK);
+	memset(source, me + 1, BLOCK);
+	CHECK_EQUAL(shmemx_allgatherv_init(SHMEM_TEAM_WORLD, dest, source, brings, NULL, SHMEMX_UINT8, SHMEMX_PLAN_AUTO,
+					   &gather),
+		    0);
+	CHECK_EQUAL(shmemx_alltoallv_init(SHMEM_TEAM_WORLD, dest, source, from, NULL, to, NULL, SHMEMX_UINT8,
+					  SHMEMX_PLAN_AUTO, &exchange),
+		    0);
+	for (int run = 0; run < 3; run++) {
+		memset(dest, 0, BLOCK);
+		CHECK((bytes_of_run(gather) >= BLOCK / 4) == (me != 2));
+		CHECK_FILL(dest, 1, BLOCK);
+		memset(dest, 0, BLOCK);
+		CHECK(bytes_of_run(exchange) >= BLOCK);
+		CHECK_FILL(dest, me == 2 ? 1 : 0, BLOCK);
+	}
+	shmemx_plan_free(exchange);
+	shmemx_plan_free(gather);
+}
+
 int main(void)
 {
 	char shape[64];
@@ -135,5 +176,15 @@ int main(void)
 	nodes = live(NULL, 0);
 	for (int life = 0; write_shape(shape, nodes, life); life++)
 		live(shape, life);
+	if (nodes != 4 || npes != 4)
+		return 0;
+	setenv("SHMEM_TORUS", "4", 1);
+	setenv("SHMEM_ALLTOALL_ALGORITHM", "torus-links", 1);
+	setenv("SHMEM_COLLECT_ALGORITHM", "torus", 1);
+	setenv("SHMEM_STATS", "yes", 1);
+	begin();
+	count_forwarded();
+	free(expected);
+	shmem_finalize();
 	return 0;
 }

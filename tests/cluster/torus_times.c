@@ -115,6 +115,44 @@ static void run_alltoallv(unsigned char *dest, unsigned char *source, size_t byt
 	shmemx_alltoallv(team, dest, source, counts, NULL, counts, NULL, SHMEMX_UINT8);
 }
 
+/* The same as plans, which are made in the first call of each size. */
+static shmemx_plan_t plan;
+static size_t planned;
+
+static int is_planned(size_t bytes)
+{
+	int right = plan && planned == bytes;
+
+	if (plan && !right)
+		shmemx_plan_free(plan);
+	return right;
+}
+
+static void run_plan(size_t bytes)
+{
+	planned = bytes;
+	shmemx_plan_start(plan);
+	shmemx_plan_wait(plan);
+}
+
+static void run_allgatherv_plan(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	if (!is_planned(bytes))
+		shmemx_allgatherv_init(team, dest, source, counts_of(bytes), NULL, SHMEMX_UINT8, SHMEMX_PLAN_AUTO,
+				       &plan);
+	run_plan(bytes);
+}
+
+static void run_alltoallv_plan(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	const size_t *counts = counts_of(bytes);
+
+	if (!is_planned(bytes))
+		shmemx_alltoallv_init(team, dest, source, counts, NULL, counts, NULL, SHMEMX_UINT8, SHMEMX_PLAN_AUTO,
+				      &plan);
+	run_plan(bytes);
+}
+
 /* To a neighbour along the last axis, and as much from it: a round of small sums. */
 static void run_message(unsigned char *dest, unsigned char *source, size_t bytes)
 {
@@ -234,6 +272,8 @@ static const struct collective {
 	{"allgatherv", run_allgatherv, fill_bytes, check_fcollect, 1, 0, 0},
 	{"message", run_message, fill_bytes, check_message, 0, 0, 0},
 	{"alltoallv", run_alltoallv, fill_blocks, check_alltoall, 1, 1, 0},
+	{"allgatherv_plan", run_allgatherv_plan, fill_bytes, check_fcollect, 1, 0, 0},
+	{"alltoallv_plan", run_alltoallv_plan, fill_blocks, check_alltoall, 1, 1, 0},
 };
 
 /* --- The clock --- */
@@ -287,12 +327,17 @@ static void measure(const struct collective *c, size_t bytes, long repeats, long
 	c->fill(source, bytes);
 	/* Connections come up, links are measured. */
 	c->run(dest, source, bytes < 65536 ? bytes : 65536);
+	if (strstr(c->name, "_plan"))
+		c->run(dest, source, bytes); /* makes it */
 	for (long i = 0; i < repeats; i++)
 		timing[i] = time_calls(c, bytes, dest, source, calls);
 	qsort(timing, (size_t)repeats, sizeof *timing, compare_timings);
 	if (shmem_my_pe() == 0)
 		print_time(c->name, bytes, median->took, median->busiest, median->again);
 	free(timing);
+	if (plan)
+		shmemx_plan_free(plan);
+	plan = NULL;
 	shmem_free(source);
 	shmem_free(dest);
 }
