@@ -56,7 +56,8 @@ static void read_files(const char *folder)
 			fail("cannot read", path);
 		files[count].bytes = (size_t)is.st_size;
 		files[count].records = malloc(files[count].bytes + sizeof(struct record));
-		if (!files[count].records || fread(files[count].records, 1, files[count].bytes, file) != files[count].bytes)
+		if (!files[count].records ||
+		    fread(files[count].records, 1, files[count].bytes, file) != files[count].bytes)
 			fail("cannot read", path);
 		fclose(file);
 	}
@@ -66,8 +67,15 @@ static void read_files(const char *folder)
 
 static uint64_t odd_value(uint64_t old)
 {
-	const uint64_t values[] = {0, 1, old + 1, old - 1, UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 32,
-				   old ^ UINT64_C(1) << draw(64), draw(4096)};
+	const uint64_t values[] = {0,
+				   1,
+				   old + 1,
+				   old - 1,
+				   UINT64_MAX,
+				   UINT64_C(1) << 63,
+				   UINT64_C(1) << 32,
+				   old ^ UINT64_C(1) << draw(64),
+				   draw(4096)};
 
 	return values[draw(sizeof values / sizeof *values)];
 }
