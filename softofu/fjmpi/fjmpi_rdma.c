@@ -342,7 +342,7 @@ RDMA_API int fjmpi_rdma_move(const struct fjmpi_rdma_move *move)
 {
 	bool get = move->flags & FJMPI_RDMA_MOVE_GET;
 	const char *routine = get ? "FJMPI_Rdma_get" : "FJMPI_Rdma_put";
-	unsigned long flags = UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+	unsigned long flags = move->flags & FJMPI_RDMA_MOVE_MORE ? 0 : UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
 	utofu_stadd_t local, remote;
 	utofu_vcq_hdl_t vcq;
 	void *cbdata;

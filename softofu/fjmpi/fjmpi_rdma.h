@@ -30,6 +30,7 @@ enum {
 	FJMPI_RDMA_MOVE_ORDERED = 1,
 	FJMPI_RDMA_MOVE_NOTIFY = 2,
 	FJMPI_RDMA_MOVE_GET = 4,
+	FJMPI_RDMA_MOVE_MORE = 8, /* no notice: a later one tells of this operation, too */
 };
 
 struct fjmpi_rdma_move {

@@ -276,6 +276,34 @@ static inline int FJMPI_Rdma_get(int pid, int tag, uint64_t raddr, uint64_t ladd
 }
 
 /*
+ * Many puts to one rank, with the notices of one: the last goes behind the others. With a stride,
+ * the addresses are the first and multiples of the stride from there, and the length is the first;
+ * a stride of 0 means that each put has its own.
+ */
+static inline int FJMPI_Rdma_mput(int pid, int tag, const uint64_t raddrs[], const uint64_t laddrs[],
+				  const size_t lengths[], int stride, size_t count, int flags)
+{
+	int code = MPI_SUCCESS;
+
+	for (size_t i = 0; i < count && code == MPI_SUCCESS; i++) {
+		size_t from = stride ? 0 : i;
+		uint64_t offset = (uint64_t)stride * i;
+		int last = i == count - 1;
+		struct fjmpi_rdma_move move = {pid,
+					       tag,
+					       0,
+					       0,
+					       raddrs[from] + offset,
+					       laddrs[from] + offset,
+					       lengths[from],
+					       last ? FJMPI_RDMA_MOVE_ORDERED : FJMPI_RDMA_MOVE_MORE};
+
+		code = fjmpi_move(move, last ? flags : flags & ~FJMPI_RDMA_REMOTE_NOTICE);
+	}
+	return code;
+}
+
+/*
  * FJMPI_RDMA_NOTICE, FJMPI_RDMA_HALFWAY_NOTICE, or 0. Programs wait for one of them, so an error
  * ends the job.
  */
@@ -290,6 +318,22 @@ static inline int FJMPI_Rdma_poll_cq(int nic, struct FJMPI_Rdma_cq *cq)
 		cq->tag = tag;
 	}
 	return found;
+}
+
+/* --- Progress --- */
+
+/*
+ * On the machine, a thread on a core of its own makes MPI go on while the program computes. Here
+ * plans and connected requests have such a thread always, and the MPI has what it has.
+ */
+static inline int FJMPI_Progress_start(void)
+{
+	return MPI_SUCCESS;
+}
+
+static inline int FJMPI_Progress_stop(void)
+{
+	return MPI_SUCCESS;
 }
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RDMA as programs of Fujitsu's MPI use it: a last word that the receiver polls, after a get has
- * shown that it may be overwritten; many puts that are counted; a put that notifies its target;
+ * shown that it may be overwritten; many puts that are counted, or have one notice; a put that
+ * notifies its target;
  * fifteen tags at once on each NIC; memory that is registered late, and again; and every mistake.
  */
 #include <mpi.h>
@@ -111,6 +112,46 @@ static void counted_puts(void)
 	CHECK(FJMPI_Rdma_dereg_mem(0) == 0 && FJMPI_Rdma_dereg_mem(511) == 0);
 	MPI_Barrier(MPI_COMM_WORLD);
 	free(array);
+}
+
+/* Sections of an array: one notice for all puts of a call, and one at the target. */
+static void many_puts(void)
+{
+	enum { COUNT = 300, FLAGS = FJMPI_RDMA_LOCAL_NIC1 | FJMPI_RDMA_REMOTE_NIC2 | FJMPI_RDMA_REMOTE_NOTICE };
+	static long out[COUNT], in[2][COUNT];
+	static uint64_t from[COUNT], to[COUNT];
+	static size_t lengths[COUNT];
+	uint64_t mine = FJMPI_Rdma_reg_mem(1, out, sizeof out), there;
+	struct FJMPI_Rdma_cq cq = {-1, -1};
+
+	FJMPI_Rdma_reg_mem(2, in, sizeof in);
+	there = remote_address(next, 2);
+	for (int i = 0; i < COUNT; i++) {
+		out[i] = 1000 * rank + i;
+		from[i] = mine + (uint64_t)i * sizeof *out;
+		to[i] = there + (uint64_t)(COUNT - 1 - i) * sizeof *out;
+		lengths[i] = sizeof *out;
+	}
+	FJMPI_Progress_start();
+	CHECK(FJMPI_Rdma_mput(next, 4, to, from, lengths, 0, COUNT, FLAGS) == 0);
+	expect_notice(FJMPI_RDMA_NIC1, next, 4);
+	while (FJMPI_Rdma_poll_cq(FJMPI_RDMA_NIC2, &cq) == 0)
+		sched_yield();
+	for (int i = 0; i < COUNT; i++)
+		CHECK(in[0][i] == 1000 * previous + COUNT - 1 - i);
+	MPI_Barrier(MPI_COMM_WORLD);
+	to[0] = there + sizeof in[0];
+	CHECK(FJMPI_Rdma_mput(next, 5, to, from, lengths, 2 * sizeof *out, COUNT / 2, FLAGS) == 0);
+	expect_notice(FJMPI_RDMA_NIC1, next, 5);
+	while (FJMPI_Rdma_poll_cq(FJMPI_RDMA_NIC2, &cq) == 0)
+		sched_yield();
+	for (int i = 0; i < COUNT; i++)
+		CHECK(in[1][i] == (i % 2 ? 0 : 1000 * previous + i));
+	FJMPI_Progress_stop();
+	MPI_Barrier(MPI_COMM_WORLD);
+	CHECK(FJMPI_Rdma_poll_cq(FJMPI_RDMA_NIC2, &cq) == 0 && FJMPI_Rdma_poll_cq(FJMPI_RDMA_NIC1, &cq) == 0);
+	CHECK(FJMPI_Rdma_dereg_mem(1) == 0 && FJMPI_Rdma_dereg_mem(2) == 0);
+	MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* Post and wait: the target learns from whom, and for which tag. */
@@ -242,6 +283,7 @@ int main(int argc, char **argv)
 		for (int nic = 0; nic < NICS; nic++)
 			last_words(nic);
 		counted_puts();
+		many_puts();
 		notified();
 		all_tags_at_once();
 		all_ids();
