@@ -80,6 +80,11 @@ struct job {
 		char *bytes; /* NULL: SOFTOFU_SHAPE is not set */
 		size_t size;
 	} tofu_map; /* rank positions in a Tofu network, for jtofu_initialize */
+	/*
+	 * IPC namespaces of the nodes of software Tofu, each of so many PEs; NULL: the PEs are in
+	 * that of oshrun.
+	 */
+	int *ipc_of_node, pes_of_node;
 
 	enum job_phase phase;
 	double deadline;   /* of this phase, 0: none */

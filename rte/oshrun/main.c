@@ -162,6 +162,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	bind_free(&job.binding);
 	processors_forget(&job.processors);
 	free(job.tofu_map.bytes);
+	free(job.ipc_of_node);
 	environment_free(job.environment);
 	free(job.pes);
 	free(job.debugger);

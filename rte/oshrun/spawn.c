@@ -40,6 +40,7 @@ struct child {
 	int files[3];
 	cpu_set_t *cpus; /* NULL: not bound */
 	size_t cpus_size;
+	int ipc; /* its IPC namespace, -1: that of oshrun */
 	pid_t parent;
 	pid_t *group; /* the entry of this PE in struct reaper */
 	_Atomic int error;
@@ -152,6 +153,8 @@ static _Noreturn void become_pe(struct child *child)
 			dup2(child->files[fd], fd);
 	if (child->cpus)
 		sched_setaffinity(0, child->cpus_size, child->cpus);
+	if (child->ipc >= 0)
+		setns(child->ipc, CLONE_NEWIPC);
 	setrlimit(RLIMIT_NOFILE, &given->files);
 	setrlimit(RLIMIT_STACK, &given->stack);
 	setrlimit(RLIMIT_FSIZE, &given->file_size);
@@ -249,6 +252,7 @@ static int spawn_pe(struct job *job, int number)
 		.environment = copy_environment(job->environment),
 		.parent = getpid(),
 		.group = &job->reaper->groups[number],
+		.ipc = job->ipc_of_node ? job->ipc_of_node[number / job->pes_of_node] : -1,
 	};
 	int error = 0;
 

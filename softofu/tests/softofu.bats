@@ -225,6 +225,19 @@ rank 4 at 0 0 0 0 1 0 of 2 1 1 2 3 2, logically 0 1 0, first of 1: 4" ]
 	grep -q '^rank 5 at 3 0 0 0 0 0 of 4 1 1 1 1 1, logically 3 0 0, first of 2: 4$' <<<"$output"
 }
 
+@test "under oshrun the ranks of a node share System V memory, and those of different nodes do not" {
+	unshare -i true 2>/dev/null || skip "namespaces cannot be made here"
+	printf '#!/bin/sh\necho "node $((PMIX_RANK / 2)) $(readlink /proc/self/ns/ipc)"\n' >ipc
+	chmod +x ipc
+	SOFTOFU_SHAPE=2 SOFTOFU_RANKS_PER_NODE=2 run on 4 ./ipc
+	[ "$(grep -c '^node' <<<"$output")" -eq 4 ]
+	[ "$(grep '^node' <<<"$output" | sort -u | cut -d' ' -f1,2)" = $'node 0\nnode 1' ]
+	[ "$(grep '^node' <<<"$output" | cut -d' ' -f3 | sort -u | wc -l)" -eq 2 ]
+	[[ "$output" != *"$(readlink /proc/self/ns/ipc)"* ]]
+	SOFTOFU_IPC=machine SOFTOFU_SHAPE=2 SOFTOFU_RANKS_PER_NODE=2 run on 4 ./ipc
+	[ "$(grep '^node' <<<"$output" | cut -d' ' -f3 | sort -u)" = "$(readlink /proc/self/ns/ipc)" ]
+}
+
 @test "oshrun does not speak of OpenSHMEM to programs that are not of it" {
 	run on 2 "$TESTS/pmix_map" leave
 	[ "$status" -eq 1 ]
