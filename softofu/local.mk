@@ -44,7 +44,7 @@ libsoftofunet_la_SOURCES = comms/torus/shape.c comms/torus/shape.h $(SOFTOFU_NET
 libsoftofunet_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS) -fvisibility=hidden
 libsoftofunet_la_LIBADD = $(ZLIB_LIBS) -lm
 
-softofuexeclib_LTLIBRARIES = libtofucom.la libjtofu.la libfjmpi.la
+softofuexeclib_LTLIBRARIES = libtofucom.la libjtofu.la
 libtofucom_la_SOURCES = \
 	softofu/nic/completion.c \
 	softofu/nic/carrier.h \
@@ -91,36 +91,14 @@ libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/jt
 libjtofu_la_LIBADD = libsoftofugrid.la -lpthread
 libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^jtofu_'
 
-# RDMA, places, persistent requests and collectives of Fujitsu's MPI, for mpi-ext.h and
-# fjmpi.f90. It knows no MPI.
-libfjmpi_la_SOURCES = \
-	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h comms/torus/sites.h \
-	comms/torus/shape.c comms/torus/shape.h \
-	comms/torus/trees.c comms/torus/trees.h \
-	softofu/fjmpi/error.c softofu/fjmpi/error.h \
-	softofu/fjmpi/fjmpi_plans.c \
-	softofu/fjmpi/fjmpi_rdma.c \
-	softofu/fjmpi/fjmpi_topology.c \
-	softofu/fjmpi/plan.h \
-	softofu/fjmpi/plan_combine.c \
-	softofu/fjmpi/plan_make.c \
-	softofu/fjmpi/plan_members.c softofu/fjmpi/plan_members.h \
-	softofu/fjmpi/plan_pair.c \
-	softofu/fjmpi/plan_pair.h \
-	softofu/fjmpi/plan_pair_connect.c \
-	softofu/fjmpi/plan_queues.c \
-	softofu/fjmpi/plan_schedules.c
-libfjmpi_la_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
-libfjmpi_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-libfjmpi_la_LIBADD = libtofucom.la libjtofu.la -lpthread
-libfjmpi_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^fjmpi_(plan|rdma|topology)_'
+include softofu/fjmpi/local.mk
 
 # For programs in this tree that use it.
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 SOFTOFU_LIBS = libtofucom.la libjtofu.la
 
 # make softofu: what is installed, without the rest of the tree.
-softofu: $(SOFTOFU_LIBS) libfjmpi.la softofu-replay$(EXEEXT)
+softofu: $(SOFTOFU_LIBS) $(FJMPI_LIBS) softofu-replay$(EXEEXT)
 
 softofuinclude_HEADERS = \
 	softofu/include/jtofu.h \
@@ -128,30 +106,6 @@ softofuinclude_HEADERS = \
 	softofu/include/softofu-a64.h \
 	softofu/include/softofu.h \
 	softofu/include/utofu.h
-
-# In a folder of its own: it stands before the mpi-ext.h of whatever MPI there is.
-softofumpidir = $(softofuincludedir)/mpi
-softofumpi_HEADERS = \
-	softofu/fjmpi/fjmpi_collectives.h \
-	softofu/fjmpi/fjmpi_pairs.h \
-	softofu/fjmpi/fjmpi_persistent.h \
-	softofu/fjmpi/fjmpi_plans.h \
-	softofu/fjmpi/fjmpi_rdma.h \
-	softofu/fjmpi/fjmpi_requests.h \
-	softofu/fjmpi/fjmpi_topology.h \
-	softofu/fjmpi/mpi-ext.h
-
-# The program's mpicc and mpifort compile them.
-fjmpi_fortran = \
-	softofu/fjmpi/fjmpi.f90 \
-	softofu/fjmpi/fjmpi_fortran.c \
-	softofu/fjmpi/mpi_ext.f90 \
-	softofu/fjmpi/mpi_f08_ext.f90 \
-	softofu/fjmpi/mpif-ext.h
-EXTRA_DIST += $(fjmpi_fortran)
-if WITH_FORTRAN
-softofumpi_HEADERS += $(fjmpi_fortran)
-endif
 
 pkgconfig_DATA += softofu/softofu.pc
 softofu/softofu.pc: softofu/softofu.pc.in

@@ -16,6 +16,7 @@ FILL = $(SHELL) $(top_srcdir)/tools/fill.sh
 # finds a tree that was moved.
 BELOW_PREFIX = $(SHELL) $(top_srcdir)/tools/below-prefix.sh '$(prefix)'
 FILL_VALUES = \
+	FJMPI_LINK='$(FJMPI_LINK)' \
 	VERSION='$(PACKAGE_VERSION)' \
 	prefix='$(prefix)' exec_prefix='$(exec_prefix)' \
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
