@@ -18,10 +18,12 @@ SOFTOFU_TESTS = \
 	softofu/tests/pmix_map \
 	softofu/tests/session_chain \
 	softofu/tests/speed \
+	softofu/tests/two_senders \
 	softofu/tests/vcq_threads \
 	softofu/tests/whole_lines
 check_PROGRAMS += $(SOFTOFU_TESTS)
 
+softofu_tests_damaged_records_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_errors_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_errors_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_gate_reductions_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
@@ -44,6 +46,8 @@ softofu_tests_session_chain_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_session_chain_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_speed_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_speed_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_two_senders_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_two_senders_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_vcq_threads_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_vcq_threads_LDADD = $(SOFTOFU_LIBS) -lpthread
 softofu_tests_whole_lines_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
