@@ -115,7 +115,11 @@ static enum reached reach_pieces(struct nic *nic, uint32_t rank, const struct pi
 #define STEPS_OF_A_CALL 1
 #endif
 #endif
-enum { WORD = 8 };
+/*
+ * A step for each line would take three times as long as one copy. Runtimes put messages of up to
+ * 32 KiB in lines that are polled; what is before the last 64 KiB of a put is one step.
+ */
+enum { WORD = 8, IN_LINES = 1 << 16 };
 
 struct steps {
 	struct nic *nic;
@@ -183,11 +187,21 @@ static enum reached add_line(struct steps *steps, uint64_t at, uint64_t end)
 
 static enum reached write_lines(struct nic *nic, uint32_t rank, const struct piece *piece)
 {
-	struct steps steps = {.nic = nic, .rank = rank, .here_to_there = piece->there - (uintptr_t)piece->here};
-	uint64_t end = piece->there + piece->bytes, next;
+	uint64_t at = piece->there, end = at + piece->bytes, next;
 	enum reached reached = REACHED;
+	struct steps steps;
 
-	for (uint64_t at = piece->there; at < end && reached == REACHED; at = next) {
+	/* Not an initializer, which would write all of the arrays. */
+	steps.nic = nic;
+	steps.rank = rank;
+	steps.here_to_there = piece->there - (uintptr_t)piece->here;
+	steps.heres = steps.theres = 0;
+	if (piece->bytes > IN_LINES) {
+		next = (end - IN_LINES + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+		reached = add_step(&steps, at, next);
+		at = next;
+	}
+	for (; at < end && reached == REACHED; at = next) {
 		next = (at / CACHE_LINE + 1) * CACHE_LINE;
 		next = next < end ? next : end;
 		reached = add_line(&steps, at, next);

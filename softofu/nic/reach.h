@@ -17,8 +17,9 @@ enum reached { REACHED, NOBODY_THERE, NO_MEMORY_THERE, NOT_ALLOWED };
 /*
  * Copies the pieces. reach_write_in_order copies one after the other, each line by line, and of a
  * line the word with the marker last (settings.marker; reach.c says how): who sees this word sees
- * the rest of its line, and all lines before it. reach_write keeps no order. An error is of the
- * other side, since memory on this side is registered.
+ * the rest of its line, and all lines before it. Of a piece longer than 64 KiB this holds for the
+ * last 64 KiB. reach_write keeps no order. An error is of the other side, since memory on this side
+ * is registered.
  */
 enum reached reach_write(struct nic *nic, uint32_t rank, const struct piece *pieces, int count);
 enum reached reach_write_in_order(struct nic *nic, uint32_t rank, const struct piece *pieces, int count);

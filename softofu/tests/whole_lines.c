@@ -13,7 +13,7 @@
  */
 #include "together.h"
 
-enum { LINE = 256, WORDS = LINE / 8, MOST = 32768, NEITHER = 0, OLD, NEW };
+enum { LINE = 256, WORDS = LINE / 8, MOST = 65536 + 512, NEITHER = 0, OLD, NEW };
 
 static volatile uint64_t message[MOST / 8] __attribute__((aligned(256)));
 static uint64_t source[MOST / 8] __attribute__((aligned(256)));
@@ -111,6 +111,29 @@ static uint64_t exchange(size_t lines, size_t marker, uint64_t rounds, uint64_t 
 	return torn;
 }
 
+/*
+ * Every byte of a put arrives, and none beside it, wherever in lines and words it begins and ends.
+ */
+static void edges(void)
+{
+	static const size_t lengths[] = {1, 7, 8, 9, 31, 248, 249, 256, 257, 511, 65535, 65536, 65537, 65600, 65791};
+	char *bytes = (char *)(uintptr_t)message, *out = (char *)source;
+
+	for (size_t i = 0; i < 3 * sizeof lengths / sizeof *lengths; i++) {
+		size_t length = lengths[i / 3], begin = (const size_t[]){0, 3, 250}[i % 3];
+
+		memset(bytes, 0, sizeof message);
+		memset(out, 7, sizeof source);
+		together_barrier();
+		if (together.rank % 2 == 0)
+			OK(utofu_put(vcq, peer, from + 5, to + begin, length, 0, UTOFU_ONESIDED_FLAG_STRONG_ORDER,
+				     NULL));
+		together_barrier();
+		for (size_t at = 0; at < sizeof message && together.rank % 2; at++)
+			CHECK(bytes[at] == (at >= begin && at < begin + length ? 7 : 0));
+	}
+}
+
 static void register_all(void)
 {
 	peer = together_id(together.rank ^ 1, together.tni, TEST_CMP);
@@ -125,13 +148,14 @@ static void register_all(void)
 
 int main(int argc, char **argv)
 {
-	static const size_t sizes[] = {256, 1792, 4096, 32768};
+	static const size_t sizes[] = {256, 1792, 4096, 32768, 65536};
 	const char *which = argc > 1 ? argv[1] : "last";
 	uint64_t lines = argc > 2 ? strtoull(argv[2], NULL, 10) : 3000, round = 0, all_torn = 0;
 
 	together_start();
 	CHECK(together.ranks % 2 == 0);
 	register_all();
+	edges();
 	for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
 		size_t count = sizes[i / 2] / LINE, marker = i % 2 ? WORDS - 1 : 0;
 		bool promised = !strcmp(which, marker ? "last" : "first") || (marker && !strcmp(which, "packets"));
