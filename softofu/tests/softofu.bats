@@ -317,7 +317,7 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	on 2 "$TESTS/whole_lines" last
 	SOFTOFU_ORDER=posted SOFTOFU_SHAPE=2x2 on 4 "$TESTS/whole_lines" last 1000
 	SOFTOFU_MARKER=first on 2 "$TESTS/whole_lines" first
-	SOFTOFU_NET=packets on 2 "$TESTS/whole_lines" packets 1000
+	SOFTOFU_NET=packets on 2 "$TESTS/whole_lines" packets 500
 	on 2 "$TESTS/two_senders"
 	SOFTOFU_TEAR=yes on 2 "$TESTS/whole_lines" torn
 	SOFTOFU_TEAR=yes SOFTOFU_ORDER=posted on 2 "$TESTS/whole_lines" torn

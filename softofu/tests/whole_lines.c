@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 {
 	static const size_t sizes[] = {256, 1792, 4096, 32768, 65536};
 	const char *which = argc > 1 ? argv[1] : "last";
-	uint64_t lines = argc > 2 ? strtoull(argv[2], NULL, 10) : 3000, round = 0, all_torn = 0;
+	uint64_t lines = argc > 2 ? strtoull(argv[2], NULL, 10) : 1500, round = 0, all_torn = 0;
 
 	together_start();
 	CHECK(together.ranks % 2 == 0);
