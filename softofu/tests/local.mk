@@ -100,9 +100,10 @@ CLEANFILES += softofu/tests/replay_checked$(EXEEXT)
 DAMAGES = 10000
 check-damaged: oshrun$(EXEEXT) softofu/tests/session_chain$(EXEEXT) softofu/tests/lattice_exchange$(EXEEXT) \
 		softofu/tests/damaged_records$(EXEEXT) softofu/tests/replay_checked$(EXEEXT)
-	for name in session_chain lattice_exchange; do \
+	for run in session_chain 'lattice_exchange 4 2304'; do \
 		rm -rf damaged.records && mkdir damaged.records && \
-		SOFTOFU_RECORD=damaged.records ./oshrun -q -n 4 softofu/tests/$$name >/dev/null && \
+		SOFTOFU_SHAPE=1x1x1x2 SOFTOFU_RANKS_PER_NODE=4 SOFTOFU_RECORD=damaged.records \
+			./oshrun -q -n 8 softofu/tests/$$run >/dev/null && \
 		ASAN_OPTIONS=detect_leaks=0:exitcode=99:allocator_may_return_null=1 softofu/tests/damaged_records \
 			softofu/tests/replay_checked damaged.records $$(($(DAMAGES) / 2)) || exit 1; \
 	done; rm -rf damaged.records
