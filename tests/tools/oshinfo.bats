@@ -213,7 +213,7 @@ names_of_settings()
 @test "every setting is listed with value and origin" {
 	names=$(names_of_settings -v ' DEBUGGING,')
 	[ -n "$names" ]
-	[ "$(printf '%s\n' "$names" | wc -l)" -le 33 ] # five of them start jobs without a launcher
+	[ "$(printf '%s\n' "$names" | wc -l)" -le 28 ]
 	"$OSHINFO" --parsable --settings >"$BATS_TEST_TMPDIR/settings"
 	for name in $names; do
 		grep -q "^settings.$name.value:" "$BATS_TEST_TMPDIR/settings"
