@@ -106,18 +106,3 @@ bool gpu_kernel_atomic(struct gpu_kernels *kernels, void *stream, gpu_address wo
 
 	return launch(kernels, stream, GPU_FIRST_ATOMIC + (size_t)atomic->op * 2 + (atomic->width == 8), 1, arguments);
 }
-
-bool gpu_kernel_copy_blocks(struct gpu_kernels *kernels, void *stream, gpu_address dest, gpu_address source,
-			    const struct gpu_blocks *blocks)
-{
-	uint64_t dest_stride = (uint64_t)blocks->dest_stride, source_stride = (uint64_t)blocks->source_stride;
-	/* The lowest bit that any has: elements of that size are aligned everywhere. */
-	uint64_t bits = dest | source | blocks->bytes | dest_stride | source_stride | 16;
-	int exponent = __builtin_ctzl(bits);
-	uint64_t units = blocks->bytes >> exponent, elements = units * blocks->count;
-	void *arguments[] = {&dest, &source, &dest_stride, &source_stride, &units, &elements};
-
-	if (elements == 0)
-		return true;
-	return launch(kernels, stream, GPU_FIRST_COPY + (size_t)exponent, elements, arguments);
-}

@@ -27,13 +27,11 @@ struct gpu_numbers {
 	size_t count;
 };
 
-/* The numbers of kernels: combine, then atomic, then copy_blocks. */
+/* The numbers of kernels: combine, then atomic. */
 #define GPU_ATOMICS (COMMS_CSWAP + 1)
 #define GPU_WIDTHS 4
-#define GPU_COPIES 5
 #define GPU_FIRST_ATOMIC (GPU_OPERATORS * GPU_KINDS * GPU_WIDTHS)
-#define GPU_FIRST_COPY (GPU_FIRST_ATOMIC + GPU_ATOMICS * 2)
-#define GPU_KERNELS (GPU_FIRST_COPY + GPU_COPIES)
+#define GPU_KERNELS (GPU_FIRST_ATOMIC + GPU_ATOMICS * 2)
 
 struct gpu_kernels {
 	const struct gpu_driver *driver;
@@ -69,14 +67,6 @@ bool gpu_can_combine(struct gpu_kernels *kernels, enum gpu_operator op, const st
  */
 bool gpu_kernel_atomic(struct gpu_kernels *kernels, void *stream, gpu_address word, const struct comms_atomic *atomic,
 		       gpu_address old);
-
-struct gpu_blocks {
-	size_t bytes; /* of a block */
-	size_t count;
-	ptrdiff_t dest_stride, source_stride; /* bytes from one block to the next */
-};
-bool gpu_kernel_copy_blocks(struct gpu_kernels *kernels, void *stream, gpu_address dest, gpu_address source,
-			    const struct gpu_blocks *blocks);
 
 /* --- kernels_text.c --- */
 

@@ -3,8 +3,7 @@
  * PTX text of the kernels. The texts are the same for all types but for an instruction or two,
  * which are put in here. Any GPU from 2016 on (sm_60) takes them.
  *
- * The loop of combine and copy_blocks: thread i of all of them does the elements i, i + threads,
- * and so on.
+ * The loop of combine: thread i of all of them does the elements i, i + threads, and so on.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -151,46 +150,9 @@ static bool atomic_text(size_t number, char name[GPU_NAME_BYTES], char text[GPU_
 			  name, bits, bits, bits, instruction, bits == 64 ? "mov.b64" : "cvt.u64.u32");
 }
 
-/* Elements of 1, 2, 4, 8 or 16 bytes; `units` of them are a block. */
-static bool copy_text(size_t number, char name[GPU_NAME_BYTES], char text[GPU_TEXT_BYTES])
-{
-	static const struct {
-		const char *type, *values;
-	} elements[GPU_COPIES] = {{"u8", "%low"},
-				  {"u16", "%low"},
-				  {"u32", "%low"},
-				  {"u64", "%a"},
-				  {"v2.u64", "{%a, %b}"}};
-	size_t width = (size_t)1 << number;
-	const char *type = elements[number].type, *values = elements[number].values;
-
-	snprintf(name, GPU_NAME_BYTES, "copy_blocks_%u", 1U << number);
-	return write_text(text,
-			  HEAD ".visible .entry %s(.param .u64 dest, .param .u64 source, .param .u64 dest_stride,\n"
-			       "	.param .u64 source_stride, .param .u64 units, .param .u64 count)\n"
-			       "{\n" LOOP_HEAD "	.reg .b32 %%low;\n"
-			       "	.reg .b64 %%units, %%row, %%in_row, %%to_stride, %%from_stride, %%a, %%b;\n"
-			       "	ld.param.u64 %%one, [source];\n"
-			       "	ld.param.u64 %%units, [units];\n"
-			       "	ld.param.u64 %%to_stride, [dest_stride];\n"
-			       "	ld.param.u64 %%from_stride, [source_stride];\n" LOOP_BEGIN
-			       "	div.u64 %%row, %%i, %%units;\n"
-			       "	mul.lo.u64 %%in_row, %%row, %%units;\n"
-			       "	sub.u64 %%in_row, %%i, %%in_row;\n"
-			       "	mad.lo.u64 %%at, %%row, %%from_stride, %%one;\n"
-			       "	mad.lo.u64 %%at, %%in_row, %zu, %%at;\n"
-			       "	ld.%s %s, [%%at];\n"
-			       "	mad.lo.u64 %%at, %%row, %%to_stride, %%to;\n"
-			       "	mad.lo.u64 %%at, %%in_row, %zu, %%at;\n"
-			       "	st.%s [%%at], %s;\n" LOOP_END,
-			  name, width, type, values, width, type, values);
-}
-
 bool gpu_kernel_text(size_t number, char name[GPU_NAME_BYTES], char text[GPU_TEXT_BYTES])
 {
 	if (number < GPU_FIRST_ATOMIC)
 		return combine_text(number, name, text);
-	if (number < GPU_FIRST_COPY)
-		return atomic_text(number - GPU_FIRST_ATOMIC, name, text);
-	return number < GPU_KERNELS && copy_text(number - GPU_FIRST_COPY, name, text);
+	return number < GPU_KERNELS && atomic_text(number - GPU_FIRST_ATOMIC, name, text);
 }

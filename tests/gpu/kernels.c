@@ -222,42 +222,6 @@ static void check_atomics(void)
 			check_atomic((enum comms_amo)op, i & 1 ? 8 : 4, i & 2);
 }
 
-/* --- copy_blocks --- */
-
-static void check_copy(struct gpu_blocks blocks, size_t shift)
-{
-	static _Alignas(8) char expected[COUNT * 8], got[COUNT * 8];
-	size_t from = blocks.source_stride < 0 ? 4096 : shift, to = blocks.dest_stride < 0 ? 4096 + shift : shift;
-
-	device_copy(memory[0], low, sizeof low);
-	device_fill(memory[1], 0x33, sizeof got);
-	memset(expected, 0x33, sizeof expected);
-	for (size_t i = 0; i < blocks.count; i++)
-		memcpy(expected + to + (ptrdiff_t)i * blocks.dest_stride,
-		       low + from + (ptrdiff_t)i * blocks.source_stride, blocks.bytes);
-	CHECK(gpu_kernel_copy_blocks(&kernels, NULL, device_of(memory[1] + to), device_of(memory[0] + from), &blocks),
-	      "copy_blocks is not there");
-	finish();
-	device_copy(got, memory[1], sizeof got);
-	CHECK(!memcmp(got, expected, sizeof got), "%zu blocks of %zu bytes, strides %td and %td, from %zu",
-	      blocks.count, blocks.bytes, blocks.dest_stride, blocks.source_stride, shift);
-}
-
-static void check_copies(void)
-{
-	for (size_t bytes = 1; bytes <= 48; bytes++) {
-		ptrdiff_t stride = (ptrdiff_t)bytes;
-
-		check_copy((struct gpu_blocks){bytes, 29, 3 * stride, stride}, 0);
-		check_copy((struct gpu_blocks){bytes, 29, stride, 2 * stride}, bytes);
-		check_copy((struct gpu_blocks){bytes, 29, 2 * stride, stride + 3}, 1);
-		check_copy((struct gpu_blocks){bytes, 29, -2 * stride, stride}, 0);
-	}
-	check_copy((struct gpu_blocks){4, 0, 4, 4}, 0);
-	check_copy((struct gpu_blocks){1, 1, 0, 0}, 5);
-	check_copy((struct gpu_blocks){16, 1000, 16, 16}, 16);
-}
-
 static int write_texts(const char *folder)
 {
 	char name[GPU_NAME_BYTES], text[GPU_TEXT_BYTES], path[4096];
@@ -290,7 +254,6 @@ int main(int count, char **arguments)
 	gpu_kernels_start(&kernels, driver);
 	check_combines();
 	check_atomics();
-	check_copies();
 	gpu_kernels_stop(&kernels);
 	return 0;
 }

@@ -94,40 +94,6 @@ static size_t atomic_extent(const uint64_t *arguments, int argument, int width)
 ATOMICS(32)
 ATOMICS(64)
 
-/* --- copy_blocks(dest, source, dest_stride, source_stride, units, count of all units) --- */
-
-/* Strides may be negative: the blocks are then checked one by one, when they are copied. */
-static size_t copy_extent(const uint64_t *arguments, int argument, int width)
-{
-	int64_t stride = (int64_t)arguments[argument + 2];
-	uint64_t rows = arguments[5] / arguments[4];
-
-	return (stride > 0 ? (rows - 1) * (uint64_t)stride : 0) + arguments[4] * (size_t)width;
-}
-
-static void copy_blocks(const uint64_t *arguments, size_t width)
-{
-	char *dest = (char *)(uintptr_t)arguments[0];
-	const char *source = (const char *)(uintptr_t)arguments[1];
-	uint64_t units = arguments[4];
-
-	for (uint64_t i = 0; i < arguments[5]; i++) {
-		ptrdiff_t row = (ptrdiff_t)(i / units), at = (ptrdiff_t)(i % units * width);
-
-		memcpy(dest + row * (int64_t)arguments[2] + at, source + row * (int64_t)arguments[3] + at, width);
-	}
-}
-#define COPY(WIDTH)                                                \
-	static void copy_blocks_##WIDTH(const uint64_t *arguments) \
-	{                                                          \
-		copy_blocks(arguments, WIDTH);                     \
-	}
-COPY(1)
-COPY(2)
-COPY(4)
-COPY(8)
-COPY(16)
-
 /* --- All of them --- */
 
 #define COMBINE_ROW(OP, SHORT, TYPE) \
@@ -143,9 +109,8 @@ COPY(16)
 	ATOMIC_ROW(fetch, BITS) \
 	ATOMIC_ROW(add, BITS)   \
 	ATOMIC_ROW(and, BITS) ATOMIC_ROW(or, BITS) ATOMIC_ROW(xor, BITS) ATOMIC_ROW(swap, BITS) ATOMIC_ROW(cswap, BITS)
-#define COPY_ROW(WIDTH) {"copy_blocks_" #WIDTH, copy_blocks_##WIDTH, 6, 3, WIDTH, copy_extent},
-static const struct soft_kernel kernels[] = {FOR_INTEGERS(INTEGER_ROWS) FOR_FLOATS(NUMBER_ROWS) ATOMIC_ROWS(
-	32) ATOMIC_ROWS(64) COPY_ROW(1) COPY_ROW(2) COPY_ROW(4) COPY_ROW(8) COPY_ROW(16)};
+static const struct soft_kernel kernels[] = {FOR_INTEGERS(INTEGER_ROWS) FOR_FLOATS(NUMBER_ROWS) ATOMIC_ROWS(32)
+						     ATOMIC_ROWS(64)};
 
 /* Fills in work; an error of the kernel itself shows later, as the driver's does. */
 static bool prepare(const struct soft_kernel *kernel, void **arguments, struct soft_work *work)
