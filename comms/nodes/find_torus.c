@@ -20,7 +20,8 @@
 
 enum { DISCOVER_AUTO, DISCOVER_YES, DISCOVER_NO }; /* in the order of the setting's words */
 
-bool comms_torus_is_sought(void)
+/* Should PE 0 search? No if a setting or the launcher gives a shape. The same on all PEs. */
+static bool torus_is_sought(void)
 {
 	return rte.several_hosts && comms.node_size == 0 && !comms.map &&
 	       setting_choice(SETTING_TORUS_DISCOVER) != DISCOVER_NO && !setting_text(SETTING_TORUS)[0] &&
@@ -119,7 +120,7 @@ char *comms_find_torus(void)
 	char *line = NULL, *text = NULL;
 	size_t i = 0, size;
 
-	if (comms_torus_is_sought() && list_hosts(&hosts))
+	if (torus_is_sought() && list_hosts(&hosts))
 		while (i < sizeof finders / sizeof finders[0] && !(line = finders[i].find(&hosts)))
 			i++;
 	size = line ? strlen(line) + 16 : 0;
@@ -134,7 +135,7 @@ char *comms_find_torus(void)
 /* Disabled by default in large jobs, in which each PE would ask PE 0's host for it. */
 void comms_read_found_torus(void)
 {
-	if (comms_torus_is_sought() && (rte.has_all_infos || setting_choice(SETTING_TORUS_DISCOVER) == DISCOVER_YES))
+	if (torus_is_sought() && (rte.has_all_infos || setting_choice(SETTING_TORUS_DISCOVER) == DISCOVER_YES))
 		comms.torus_found = peers_torus();
 }
 

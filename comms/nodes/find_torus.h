@@ -11,9 +11,6 @@
  * answer, and only one PE reads files and runs programs.
  */
 
-/* Should PE 0 search? No if a setting or the launcher gives a shape. The same on all PEs. */
-bool comms_torus_is_sought(void);
-
 /*
  * On PE 0: the number of the source and a shape file with ; in place of newlines; the caller frees
  * it. NULL: nothing was found.

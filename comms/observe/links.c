@@ -46,7 +46,8 @@ void links_follow(int from, int to, links_visitor *visit, void *argument)
 	}
 }
 
-bool links_exist(int link)
+/* Returns false if the shape has no cable there. */
+static bool link_exists(int link)
 {
 	const struct torus_shape *shape = &comms_ensure_torus()->sites.shape;
 	int from = link / (2 * shape->axes), to = torus_neighbour(shape, from, link % (2 * shape->axes));
@@ -136,7 +137,7 @@ bool links_count_each(void)
 	if (!link_counters.link || !link_counters.place_of)
 		return false;
 	for (int link = 0; link < known; link++) {
-		if (!links_exist(link))
+		if (!link_exists(link))
 			continue;
 		snprintf(link_counters.link[found].name, sizeof link_counters.link[found].name, "link %s",
 			 links_name(link, name));

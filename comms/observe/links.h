@@ -15,9 +15,6 @@
  */
 int links_known(void);
 
-/* Returns false if the shape has no cable there. */
-bool links_exist(int link);
-
 /* Visits the links on the route from one PE to another; none on one node. */
 typedef void links_visitor(int link, int direction, void *argument);
 void links_follow(int from, int to, links_visitor *visit, void *argument);

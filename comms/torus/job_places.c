@@ -106,11 +106,6 @@ int torus_job_pe(const struct torus_job *job, int node, int i)
 	return -1;
 }
 
-int torus_job_machine_place(const struct torus_job *job, int pe)
-{
-	return torus_box_outside(&job->box, &job->machine, &job->sites.shape, torus_job_place(job, pe));
-}
-
 bool torus_spread_find(struct torus_spread *spread, const struct torus_sites *sites)
 {
 	long starts = PAIRS / sites->nodes + 1, pairs = 0, hops = 0, *count;

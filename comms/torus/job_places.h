@@ -80,9 +80,6 @@ static inline int torus_job_place(const struct torus_job *job, int pe)
 /* The i-th PE of a node, in ascending order; -1: it has fewer. */
 int torus_job_pe(const struct torus_job *job, int node, int i);
 
-/* The place of a PE in the machine. */
-int torus_job_machine_place(const struct torus_job *job, int pe);
-
 /* Hops from the node of one PE to that of another; 0 on one node. */
 static inline int torus_job_hops(const struct torus_job *job, int pe, int other)
 {

@@ -32,7 +32,10 @@ static int ring_steps(const struct torus_shape *shape, int axis, int part, int f
 	return along->ring && part % 2 && 2 * count == along->size ? -count : count;
 }
 
-bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int place, int direction, int *level)
+/*
+ * Does the place send the part of the origin in this direction? level: the level of the part there.
+ */
+static bool place_sends(const struct torus_shape *shape, int part, int origin, int place, int direction, int *level)
 {
 	int axes[TORUS_AXES], count = axes_of(shape, part, axes), next = torus_neighbour(shape, place, direction),
 			      step = direction % 2 ? -1 : 1;
@@ -100,7 +103,7 @@ static int list_all(const struct torus_shape *shape, int place, int direction, s
 
 	for (int part = 0; part < torus_ring_parts(shape); part++)
 		for (int origin = 0; origin < shape->places; origin++) {
-			if (!torus_ring_sends(shape, part, origin, place, direction, &level))
+			if (!place_sends(shape, part, origin, place, direction, &level))
 				continue;
 			if (list)
 				list[count] = (struct torus_ring_step){level, part, origin,

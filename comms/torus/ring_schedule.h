@@ -60,11 +60,6 @@ double torus_ring_links(const struct torus_shape *shape, enum torus_ring_ways wa
 size_t torus_ring_part_begin(const struct torus_ring_shares *shares, size_t bytes, int part);
 
 /*
- * Does the place send the part of the origin in this direction? level: the level of the part there.
- */
-bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int place, int direction, int *level);
-
-/*
  * All steps of a place in one direction, lowest level first: the place sends first what it receives
  * first. Returns their number; list has room for them, or is NULL.
  */

@@ -50,7 +50,7 @@ void torus_box_find(struct torus_box *box, const struct torus_shape *machine, co
 	}
 }
 
-void torus_box_shape(struct torus_shape *shape, const struct torus_shape *machine, const struct torus_box *box)
+static void fill_box_shape(struct torus_shape *shape, const struct torus_shape *machine, const struct torus_box *box)
 {
 	*shape = *machine;
 	for (int a = 0; a < machine->axes; a++) {
@@ -115,7 +115,7 @@ bool torus_sites_some(struct torus_sites *sites, struct torus_box *box, const st
 		      const int *places, int count)
 {
 	torus_box_find(box, machine, places, count);
-	torus_box_shape(&sites->shape, machine, box);
+	fill_box_shape(&sites->shape, machine, box);
 	if (!allocate_sites(sites, count))
 		return false;
 	for (int p = 0; p < sites->shape.places; p++)

@@ -37,7 +37,6 @@ struct torus_flaw {
 };
 
 void torus_box_find(struct torus_box *box, const struct torus_shape *machine, const int *places, int count);
-void torus_box_shape(struct torus_shape *shape, const struct torus_shape *machine, const struct torus_box *box);
 bool torus_box_wraps(const struct torus_box *box, const struct torus_shape *machine, int axis);
 
 /* Converts a place of the machine to a place of the box, and back. */

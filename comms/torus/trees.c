@@ -97,15 +97,6 @@ int torus_tree_children(const struct torus_tree *tree, int place, int children[T
 	return count;
 }
 
-int torus_tree_level(const struct torus_tree *tree, int place)
-{
-	int level = 0, direction;
-
-	for (; place != tree->root && level <= tree->shape->places; level++)
-		place = torus_tree_parent(tree, place, &direction);
-	return level;
-}
-
 /*
  * The largest distance along an axis from the root's coordinate to any other: half of a ring; on a
  * mesh, to the end that is further away.

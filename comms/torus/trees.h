@@ -41,8 +41,7 @@ int torus_tree_parent(const struct torus_tree *tree, int place, int *direction);
 int torus_tree_children(const struct torus_tree *tree, int place, int children[TORUS_DIRECTIONS],
 			int directions[TORUS_DIRECTIONS]);
 
-/* Steps from the root to the place, and to the deepest place. */
-int torus_tree_level(const struct torus_tree *tree, int place);
+/* Steps from the root to the deepest place. */
 int torus_tree_depth(const struct torus_tree *tree);
 
 #endif

@@ -62,7 +62,9 @@ static void check_numbers(const struct torus_job *job, const struct torus_shape 
 		int node = torus_job_node(job, pe);
 
 		EXPECT(node == node_of[pe], "PE %d: node %d, not %d", pe, node, node_of[pe]);
-		EXPECT(torus_job_machine_place(job, pe) == place[node], "PE %d: its place", pe);
+		EXPECT(torus_box_outside(&job->box, &job->machine, &job->sites.shape, torus_job_place(job, pe)) ==
+			       place[node],
+		       "PE %d: its place", pe);
 		EXPECT(torus_job_pe(job, node, count[node]) == pe, "PE %d is PE %d of its node", pe, count[node]);
 		count[node]++;
 	}

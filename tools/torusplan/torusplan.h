@@ -64,7 +64,6 @@ struct command {
  * is left to do.
  */
 int options_read(const struct command *command, int argc, char **argv, const char *value[OPTIONS], bool *done);
-void options_help(const struct command *command);
 
 /*
  * A whole number from least to most, or fallback if not given. Returns false after an error

@@ -56,7 +56,7 @@ const char *options_name(enum option_id id)
 	return rows[id].names[0];
 }
 
-void options_help(const struct command *command)
+static void print_help(const struct command *command)
 {
 	const struct option_table table = {rows, OPTIONS, command->takes, .width = 21};
 
@@ -85,7 +85,7 @@ int options_read(const struct command *command, int argc, char **argv, const cha
 		if (given.value && !given.value[0])
 			return say("%s: its value is empty", given.name);
 		if (given.row == OPT_HELP)
-			options_help(command);
+			print_help(command);
 		if (given.row == OPT_VERSION)
 			printf("torusplan (torushmem) %s\n", PACKAGE_VERSION);
 		*done = given.row == OPT_HELP || given.row == OPT_VERSION;

@@ -258,7 +258,6 @@ void cable_lost(int pe, const char *port, int error);
 
 /* cable_links.c. All but cable_submit need the lock. */
 struct cable_flow *cable_flow_to(int pe, int flow);
-struct cable_link *cable_link_to(int pe, bool second);
 void cable_queue_add(struct cable_queue *queue, struct cable_message *message);
 struct cable_message *cable_queue_take(struct cable_queue *queue);
 void cable_send(struct cable_flow *flow, struct cable_message *message);

@@ -129,7 +129,7 @@ static struct cable_link *make_link(int pe, bool second)
 	return link;
 }
 
-struct cable_link *cable_link_to(int pe, bool second)
+static struct cable_link *link_to(int pe, bool second)
 {
 	struct cable_link **link = &cable_net.links[second ? comms.n_pes + pe : pe];
 
@@ -168,7 +168,7 @@ struct cable_flow *cable_flow_to(int pe, int number)
 	if (!flow->link) {
 		route = cable_route_to(pe, number == 1);
 		flow->class = route.hops;
-		flow->link = cable_link_to(route.next, route.second);
+		flow->link = link_to(route.next, route.second);
 	}
 	return flow;
 }
