@@ -12,9 +12,9 @@
 enum { RAW_BYTES = 4096 };
 
 /*
- * A page that members 0 and 1 share without the library: member 0 makes it and member 1 opens it through /proc.
- * A random word in it shows that it is the right one, and not the file of another machine's
- * process.
+ * A page that members 0 and 1 share without the library: member 0 makes it and member 1 opens it
+ * through /proc. A random word in it shows that it is the right one, and not the file of another
+ * machine's process.
  */
 static uint64_t *share_raw(void)
 {

@@ -38,8 +38,8 @@ void torus_links_alltoall(const struct torus_links_alltoall *alltoall);
 size_t torus_links_alltoall_most(struct torus_topology *topology);
 
 /*
- * In steps, for plans: made once, then run repeatedly, as those of torus_allreduce.h. A run may have
- * several rounds, one after the other, with the same words and staging: then each is a plan.
+ * In steps, for plans: made once, then run repeatedly, as those of torus_allreduce.h. A run may
+ * have several rounds, one after the other, with the same words and staging: then each is a plan.
  */
 struct torus_links_plan;
 struct torus_links_round {

@@ -60,7 +60,10 @@ struct torus_streams {
 /* Finds the neighbours. The caller then counts the pieces of each stream. */
 void torus_streams_find(struct torus_streams *streams);
 
-/* Of a plan: the streams begin again, with the next number; and their total, which a step increases. */
+/*
+ * Of a plan: the streams begin again, with the next number; and their total, which a step
+ * increases.
+ */
 void torus_streams_rewind(struct torus_streams *streams, uint64_t number);
 size_t torus_streams_progress(const struct torus_streams *streams);
 

@@ -243,7 +243,8 @@ class Group(dist.ProcessGroup):
         self._note: Optional[list] = None
         _job.groups.add(self)
 
-    # Names that torch asks for; since 2.x it gives one to each group, by which its functional collectives find it.
+    # Names that torch asks for; since 2.x it gives one to each group, by which its functional
+    # collectives find it.
     group_name = ''
 
     def _set_group_name(self, name: str) -> None:

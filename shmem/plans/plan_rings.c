@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An all-reduce, a reduce-scatter or an all-gather by the rings of a torus as a plan. It is a
- * procedure of its list (comms/collectives/torus_ring_plan.c, torus_allgather.c), not commands, because a piece waits for several
- * neighbours, and each link has many steps. The plan's staging begins with its words; slots follow.
+ * procedure of its list (comms/collectives/torus_ring_plan.c, torus_allgather.c), not commands,
+ * because a piece waits for several neighbours, and each link has many steps. The plan's staging
+ * begins with its words; slots follow.
  */
 #include "plans.h"
 

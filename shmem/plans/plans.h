@@ -278,8 +278,8 @@ void plan_rings_add(struct maker *m, int queue, const struct plan_rings *rings);
 /* By direction: where the staging of a neighbour on the torus is, from this member's. */
 void plan_find_stagings(struct maker *m, ptrdiff_t there[TORUS_DIRECTIONS]);
 /*
- * Makes a whole plan of an all-gather by the rings of a torus, where gather_agrees_on_torus says so.
- * Returns what plan_begin returns.
+ * Makes a whole plan of an all-gather by the rings of a torus, where gather_agrees_on_torus says
+ * so. Returns what plan_begin returns.
  */
 struct layout;
 bool plan_gather_by_rings(struct maker *m, const struct layout *layout, char *dest, const void *source);

@@ -217,7 +217,9 @@ static void sleep_until(long when)
 		sched_yield();
 }
 
-/* All slots once, one each period. Returns how long the program takes, without the time in between. */
+/*
+ * All slots once, one each period. Returns how long the program takes, without the time in between.
+ */
 static long run_slots(const struct program *program, long period)
 {
 	int role = (me - shift + npes) % npes;
