@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Alltoall of blocks that differ in size and position. A receiver first sends each sender the place
- * and the length of its block, by an alltoall of two words. Then each member puts
- * its blocks there, or, on a torus with one member to a node, blocks go from neighbour to neighbour
- * as those of an alltoall do (comms/collectives/torus_links_alltoall.h): as if all were as long as
- * the longest one.
+ * Alltoall of blocks that differ in size and position. Members first send each other the place and
+ * the length of a block in dest, and how much they send in all. Then each member puts its blocks
+ * there, or, on a torus with one member to a node, blocks go from neighbour to neighbour as those
+ * of an alltoall do (comms/collectives/torus_links_alltoall.h): as if all were as long as the
+ * longest one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,10 @@
 #include "comms/collectives/torus_links_alltoall.h"
 #include "vectors.h"
 
+/* What a member shows each sender: its block, and what it sends itself, for the choice. */
 struct place {
 	size_t at, bytes;
+	size_t longest, sum; /* of the blocks in its source */
 };
 #define PLACES_AT_ONCE ((int)(ALLTOALL_BYTES / sizeof(struct place)))
 
@@ -57,7 +59,8 @@ static void send_places(const struct alltoallv *a, shmemx_type_t type)
 	if (!mine)
 		rte_die(a->set->routine, "no memory for the blocks of %d PEs", n);
 	for (int i = 0; i < n; i++)
-		mine[i] = (struct place){a->blocks.to.at[i], a->blocks.to.bytes[i]};
+		mine[i] = (struct place){a->blocks.to.at[i], a->blocks.to.bytes[i], a->blocks.from.longest,
+					 a->blocks.from.sum};
 	exchange_places(a, mine);
 	for (int i = 0; i < n; i++)
 		vectors_check_pair(
@@ -128,17 +131,17 @@ static void exchange_by_links(struct alltoallv *a, size_t longest)
 	}
 }
 
+/* All members know what all send, so they agree. */
 static void move_blocks(struct alltoallv *a)
 {
-	uint64_t most[] = {a->blocks.from.longest, a->blocks.from.sum};
+	size_t longest = 0, sum = 0;
 
-	if (!set_may_take_links(a->set)) {
-		put_blocks(a);
-		return;
+	for (int i = 0; i < a->set->group->size; i++) {
+		longest = a->there[i].longest > longest ? a->there[i].longest : longest;
+		sum = a->there[i].sum > sum ? a->there[i].sum : sum;
 	}
-	set_reduce_words(a->set, most, 2, SET_MOST);
-	if (most[0] > 0 && set_prefers_links(a->set, most[0], most[1]))
-		exchange_by_links(a, most[0]);
+	if (longest > 0 && set_may_take_links(a->set) && set_prefers_links(a->set, longest, sum))
+		exchange_by_links(a, longest);
 	else
 		put_blocks(a);
 }
