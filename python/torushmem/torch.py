@@ -18,7 +18,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sys
 import threading
+import time
 import weakref
 from typing import Any, Callable, Optional, Sequence
 
@@ -54,6 +56,7 @@ GROUPS = 64             # most groups beside the world, in the life of a job
 SHARE = 4 << 20         # of symmetric memory for one of them; the world has four times as much
 LEAST_SHARE = 64 << 10
 AT_ONCE = 64 << 10      # bytes of a collective that runs in the calling thread
+PATIENT = 600           # seconds: with a shorter time limit nothing runs there, because nothing could end it
 ROOMS = 3               # parts of a group's symmetric memory, used in turns
 
 _query_thread = routine('shmem_query_thread', None, ctypes.POINTER(INT))
@@ -143,6 +146,9 @@ class _Job:
         self.psyncs = sh.zeros((GROUPS + 1, 64), np.int64)
         self.mail = Mail(sh.n_pes())
         self.groups: weakref.WeakSet = weakref.WeakSet()
+        self.over = threading.Event()
+        self.watch = threading.Thread(target=_watch, args=(self.groups, self.over), name='torushmem limits', daemon=True)
+        self.watch.start()
         self._teams: dict = {}
         self.share = SHARE
         while True:
@@ -211,10 +217,27 @@ def _forget_job() -> None:
     for group in list(_job.groups):
         group.close(Error('torushmem: the job was finalized'))
     _job.mail.close()
+    _job.over.set()
+    _job.watch.join()
     _job = None
 
 
 at_end(_forget_job)
+
+
+def _watch(groups: weakref.WeakSet, over: threading.Event) -> None:
+    """Nothing else can end what runs in the caller's thread too long."""
+    while not over.wait(1):
+        _end_if_late(groups)
+
+
+def _end_if_late(groups: weakref.WeakSet) -> None:
+    for group in list(groups):
+        since = group.since
+        if since is not None and time.monotonic() - since > group.limit:
+            print('torushmem: rank %d: a call took longer than %g s, the time limit of its group' %
+                  (group.rank(), group.limit), file=sys.stderr, flush=True)
+            sh.global_exit(1)
 
 
 def _must(status: int, what: str) -> None:
@@ -229,8 +252,12 @@ class Group(dist.ProcessGroup):
 
     def __init__(self, rank: int, index: int, pes: list, limit: Any) -> None:
         super().__init__(rank, len(pes))
-        self._rank, self._size, self._index, self._pes, self._limit = rank, len(pes), index, pes, seconds_of(limit)
+        self._rank, self._size, self._index, self._pes = rank, len(pes), index, pes
+        # Since when the caller's thread is in the library, and how long it may be.
+        self.since, self.limit = time.monotonic(), seconds_of(limit)
+        _job.groups.add(self)
         self._team = _job.team(index, pes)
+        self.since = None
         base, nbytes = _job.region(index)
         # Rooms are used in turns: who begins the call after next has ended the next, in which all
         # others take part, so these have read what the first one left. The third lets copies go on
@@ -241,7 +268,6 @@ class Group(dist.ProcessGroup):
         self._queued, self._lock = 0, threading.Lock()
         self._error: Optional[BaseException] = None
         self._note: Optional[list] = None
-        _job.groups.add(self)
 
     # Names that torch asks for; since 2.x it gives one to each group, by which its functional
     # collectives find it.
@@ -279,7 +305,7 @@ class Group(dist.ProcessGroup):
         """Does the caller's thread run the collective? Newer versions of torch say whether it waits anyway. What a
         callback in the group's own thread calls cannot wait for that."""
         self._check_whole()
-        return (self._queued == 0 and nbytes <= AT_ONCE and not getattr(opts, 'asyncOp', False) or
+        return (self._queued == 0 and nbytes <= AT_ONCE and self.limit >= PATIENT and not getattr(opts, 'asyncOp', False) or
                 self._runner.is_this_thread())
 
     def _run(self, what: str, call: Callable[[], None], result: Any, nbytes: int, opts: Any = None) -> Any:
@@ -288,10 +314,14 @@ class Group(dist.ProcessGroup):
             at_once = self._is_at_once(nbytes, opts)
             if not at_once:
                 self._queued += 1
-                self._runner.put(work.begin(self._limit, self.close),
+                self._runner.put(work.begin(self.limit, self.close),
                                  functools.partial(self._run_queued, what, call, nbytes))
         if at_once:
-            self._run_noted(what, call, nbytes)
+            self.since = time.monotonic()
+            try:
+                self._run_noted(what, call, nbytes)
+            finally:
+                self.since = None
         return work.for_caller()
 
     def _run_noted(self, what: str, call: Callable[[], None], nbytes: int) -> None:
@@ -369,7 +399,7 @@ class Group(dist.ProcessGroup):
                 drain(*piece)
             for piece in after:
                 fill(*piece)
-        work = Work('copies', None).begin(self._limit, lambda error: None)
+        work = Work('copies', None).begin(self.limit, lambda error: None)
         self._copier.put(work, copy)
         return work
 
@@ -385,7 +415,10 @@ class Group(dist.ProcessGroup):
             # The usual case of small ones, without detours.
             address, room = tensor.data_ptr(), self._next_room()
             _copy(room, address, nbytes)
-            _must(reduce(self._team, room, room, count), 'all_reduce')
+            self.since = time.monotonic()
+            status = reduce(self._team, room, room, count)
+            self.since = None
+            _must(status, 'all_reduce')
             _copy(address, room, nbytes)
             return Work('all_reduce', tensors).for_caller()
         return self._run('all_reduce', functools.partial(self._allreduce, tensor, reduce, size), tensors, nbytes, opts)
@@ -638,7 +671,7 @@ class Group(dist.ProcessGroup):
         (tensor,) = tensors
         _check(tensors)
         self._check_whole()
-        return _job.mail.send(tensor, self._pes[to], (self._index, tag), self._limit)
+        return _job.mail.send(tensor, self._pes[to], (self._index, tag), self.limit)
 
     def recv(self, tensors: list, source: int, tag: int = 0) -> Work:
         return self._receive(tensors, [self._pes[source]], tag)
@@ -650,7 +683,7 @@ class Group(dist.ProcessGroup):
         (tensor,) = tensors
         _check(tensors)
         self._check_whole()
-        return _job.mail.receive(tensor, sources, (self._index, tag), self._pes, self._limit)
+        return _job.mail.receive(tensor, sources, (self._index, tag), self._pes, self.limit)
 
 
 # --- Making groups ---

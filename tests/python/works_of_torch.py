@@ -67,23 +67,22 @@ def check_late_wait(me, n):
 
 def check_time_limit_of_group(me, n):
     """The group is of no use after it. The last rank comes when all others have given up."""
-    if n == 1:
-        return
-    group = dist.new_group(timeout=seconds(60))
-    assert group._limit == 60
-    group._limit = 0.2  # torch itself takes the time limit for the making of the group
     news = torch.zeros(1)
-    if me == n - 1:
-        for other in range(n - 1):
-            dist.recv(news, other)
-        try:
-            dist.all_reduce(torch.ones(LONG), group=group)
-        except TimeoutError:
-            pass
-        return
-    raises(TimeoutError, 'all_reduce: not within 0.2 s', lambda: dist.all_reduce(torch.ones(LONG), group=group))
-    raises(TimeoutError, 'all_reduce: not within 0.2 s', lambda: dist.all_reduce(torch.ones(1), group=group))
-    dist.send(news, n - 1)
+    for length in (LONG, 3) if n > 1 else ():
+        group = dist.new_group(timeout=seconds(60))
+        assert group.limit == 60
+        group.limit = 0.2  # torch itself takes the time limit for the making of the group
+        if me == n - 1:
+            for other in range(n - 1):
+                dist.recv(news, other)
+            try:
+                dist.all_reduce(torch.ones(length), group=group)
+            except TimeoutError:
+                pass
+            continue
+        for again in (length, 1):
+            raises(TimeoutError, 'all_reduce: not within 0.2 s', lambda: dist.all_reduce(torch.ones(again), group=group))
+        dist.send(news, n - 1)
 
 
 def check_error(me, n):
@@ -124,7 +123,10 @@ def check_begin_again(me, n):
         assert [thread for thread in threading.enumerate() if thread.name == 'torushmem group']
         dist.destroy_process_group()
         gc.collect()
-        assert not [thread for thread in threading.enumerate() if thread.name.startswith('torushmem group')]
+        for thread in threading.enumerate():
+            if thread.name == 'torushmem group':
+                thread.join(20)
+                assert not thread.is_alive()
         begin('again%d' % again)
         ends = dist.new_group(sorted({0, n - 1}))
         for group in (None, ends):

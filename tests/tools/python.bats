@@ -206,6 +206,24 @@ python()
 	python 2 -W ignore "$TESTS/works_of_torch.py" "$BATS_TEST_TMPDIR"
 }
 
+@test "torch.distributed: a long time limit ends the job when the calling thread waits for longer" {
+	"$PYTHON" -c 'import torch.distributed' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
+	cat >late.py <<-'END'
+		import sys, time
+		import torch, torch.distributed as dist
+		import torushmem as sh, torushmem.torch
+		sh.init('multiple')
+		dist.init_process_group('torushmem', init_method='file://' + sys.argv[1], rank=sh.my_pe(), world_size=2)
+		torushmem.torch.PATIENT = dist.group.WORLD.limit = 0.5
+		if sh.my_pe() == 0:
+		    dist.all_reduce(torch.ones(1))
+		time.sleep(30)
+	END
+	run python 2 -W ignore late.py "$PWD/store"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'torushmem: rank 0: a call took longer than 0.5 s, the time limit of its group'* ]]
+}
+
 @test "a lost PE is an exception that names it, and the others begin again" {
 	cat >loses.py <<-'END'
 		import os, signal
