@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Iterator, Sequence
 
 import numpy as np
 
@@ -12,6 +11,10 @@ from ._job import n_pes, need_job
 from ._library import INT, POINTER, SIZE, Error, routine, text
 from ._teams import Team, world
 from ._words import until
+
+TYPE_CHECKING = False  # to import typing takes 3 ms
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
 
 AXES = 6
 _INTS = ctypes.POINTER(INT)

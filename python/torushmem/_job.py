@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Callable
 
 from ._library import INT, Error, routine
+
+TYPE_CHECKING = False  # to import typing takes 3 ms
+if TYPE_CHECKING:
+    from typing import Callable
 
 ERRORS = {None: 0, 'end': 1, 'return': 2}
 KINDS = (None, 'lost', 'silent', 'misuse', 'other')

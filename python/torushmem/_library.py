@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import ctypes
-import glob
 import os
-import shutil
-import subprocess
-from typing import Any, Iterator
+
+TYPE_CHECKING = False  # to import typing takes 3 ms
+if TYPE_CHECKING:
+    from typing import Any, Iterator
 
 SONAME = 'libtorushmem.so.0'
 
@@ -31,6 +31,7 @@ def _candidates() -> Iterator[str]:
         yield named
         return
     yield SONAME
+    import glob, shutil, subprocess  # they take a few ms, and are seldom needed
     # make install puts this file into PREFIX/share/torushmem/python/torushmem.
     above = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
     yield from glob.glob(os.path.join(above, 'lib*', SONAME)) + glob.glob(os.path.join(above, 'lib', '*', SONAME))

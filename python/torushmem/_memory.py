@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-from typing import Any, Sequence, Union
 
 import numpy as np
 
 from . import _job
 from ._job import at_end, in_job, need_job
 from ._library import INT, POINTER, SIZE, routine
+
+TYPE_CHECKING = False  # to import typing takes 3 ms
+if TYPE_CHECKING:
+    from typing import Any, Sequence, Union
+
+    Shape = Union[int, Sequence[int]]
 
 _malloc = routine('shmem_align', POINTER, SIZE, SIZE)
 _free = routine('shmem_free', None, POINTER)
@@ -26,7 +31,6 @@ _strided = {(verb, size): routine('shmem_i%s%d' % (verb, 8 * size), None, POINTE
                                   ctypes.c_ssize_t, SIZE, INT)
             for verb in ('put', 'get') for size in (1, 2, 4, 8, 16)}
 
-Shape = Union[int, Sequence[int]]
 LINE = 64
 SIGNAL_SET, SIGNAL_ADD = 1, 2
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,10 @@ from ._library import INT, POINTER, SIZE, Error, routine
 from ._memory import whole
 from ._teams import Team, _same, world
 from ._words import until
+
+TYPE_CHECKING = False  # to import typing takes 3 ms
+if TYPE_CHECKING:
+    from typing import Any
 
 _start = routine('shmemx_plan_start', None, POINTER)
 _test = routine('shmemx_plan_test', INT, POINTER)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, Sequence
 
 import numpy as np
 
@@ -13,6 +12,10 @@ from . import _memory, _types
 from ._job import broken
 from ._library import INT, LONG, POINTER, SIZE, Error, routine
 from ._memory import whole
+
+TYPE_CHECKING = False  # to import typing takes 3 ms
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
 _n_pes = routine('shmem_team_n_pes', INT, POINTER)
 _my_pe = routine('shmem_team_my_pe', INT, POINTER)

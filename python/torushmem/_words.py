@@ -7,7 +7,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import time
-from typing import Any, Callable
 
 import numpy as np
 
@@ -15,6 +14,10 @@ from . import _types
 from ._job import check_whole
 from ._library import INT, POINTER, SIZE, Error, routine
 from ._memory import check_pe, signal_address, symmetric
+
+TYPE_CHECKING = False  # to import typing takes 3 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable
 
 _COMPARISONS = {'==': 0, '!=': 1, '>': 2, '<=': 3, '<': 4, '>=': 5}
 # How long a wait asks without a pause; what it sleeps afterwards, in seconds.
