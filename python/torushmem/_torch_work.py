@@ -160,8 +160,13 @@ class Runner:
         if self._thread is None:
             self._thread = threading.Thread(target=_serve, args=(self._todo,), name=self._name, daemon=True)
             self._thread.start()
-            weakref.finalize(self, _stop, self._todo, self._thread)
+            self._end = weakref.finalize(self, _stop, self._todo, self._thread)
         self._todo.put((work, call))
+
+    def stop(self) -> None:
+        """Ends it when all is done that was put before."""
+        if self._thread is not None:
+            self._end()
 
     def is_this_thread(self) -> bool:
         return self._thread is not None and threading.get_ident() == self._thread.ident

@@ -187,7 +187,7 @@ class _Job:
         old groups is used again."""
         _must(_team_sync(self._teams[0]), 'init_process_group')
         for group in list(self.groups):
-            group.close(Error('torushmem: this group was destroyed'))
+            group.stop(Error('torushmem: this group was destroyed'))
         for index in sorted(index for index in self._teams if index):
             _team_destroy(self._teams.pop(index))
         self.store = store
@@ -215,7 +215,7 @@ def _forget_job() -> None:
     if _job is None:
         return
     for group in list(_job.groups):
-        group.close(Error('torushmem: the job was finalized'))
+        group.stop(Error('torushmem: the job was finalized'))
     _job.mail.close()
     _job.over.set()
     _job.watch.join()
@@ -296,6 +296,12 @@ class Group(dist.ProcessGroup):
     def close(self, error: BaseException) -> None:
         """Nothing goes on in it from now on."""
         self._error = self._error or error
+
+    def stop(self, error: BaseException) -> None:
+        """Ends its threads as well."""
+        self.close(error)
+        self._runner.stop()
+        self._copier.stop()
 
     def _check_whole(self) -> None:
         if self._error is not None:
