@@ -138,7 +138,7 @@ EXTRA_DIST += docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisi
 EXTRA_DIST += docs/guide/index.md docs/guide/01-one-sided.md docs/guide/02-first-job.md docs/guide/03-symmetric-memory.md \
 	docs/guide/04-puts-and-signals.md docs/guide/05-collectives.md docs/guide/06-threads.md docs/guide/07-stencils.md \
 	docs/guide/08-torus.md docs/guide/09-plans.md docs/guide/10-tofu.md docs/guide/11-what-is-slow.md docs/guide/12-what-is-wrong.md \
-	docs/guide/13-porting.md docs/guide/14-mpi-openmp.md docs/guide/15-administrators.md docs/guide/16-fortran.md docs/guide/17-cpp.md docs/guide/18-without-a-switch.md docs/guide/19-gpus.md docs/guide/20-in-your-own-process.md docs/guide/21-python.md docs/guide/examples.md docs/guide/conf.py docs/guide/draw.py \
+	docs/guide/13-porting.md docs/guide/14-mpi-openmp.md docs/guide/15-administrators.md docs/guide/16-fortran.md docs/guide/17-cpp.md docs/guide/18-without-a-switch.md docs/guide/19-gpus.md docs/guide/20-in-your-own-process.md docs/guide/21-python.md docs/guide/22-training.md docs/guide/examples.md docs/guide/conf.py docs/guide/draw.py \
 	docs/guide/style/guide.css docs/guide/barrier.svg docs/guide/credits.svg docs/guide/fence.svg docs/guide/signal.svg \
 	docs/guide/ticket.svg docs/guide/torus.svg docs/measuring.md docs/rdma.md docs/security.md \
 	docs/memory-model.md docs/promises.md docs/testing.md

@@ -247,6 +247,7 @@ EXTRA_DIST += \
 	tests/cluster/start-kills \
 	tests/cluster/network.awk \
 	tests/cluster/slurm \
+	tests/cluster/torch-table \
 	tests/cluster/torus-bench \
 	tests/cluster/torus_times_mpi.c \
 	tests/cluster/torus_times_torch.py \
