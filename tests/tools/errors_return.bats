@@ -21,6 +21,17 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
+# The last PE stops itself, and is ended when the others have ended.
+await_survivors()
+{
+	local rank
+
+	for ((rank = 2; rank <= $1; rank++)); do
+		wait "${!rank}" || true
+	done
+	pkill -KILL -P "${!#}" || true
+}
+
 # by_hand PES WHAT [JOBS]: the exit codes into codes, what each prints into said.RANK
 by_hand()
 {
@@ -32,6 +43,7 @@ by_hand()
 		pids+=($!)
 	done
 	codes=
+	[ -z "$SILENCE" ] || await_survivors "$1" "${pids[@]}"
 	for ((rank = 0; rank < $1; rank++)); do
 		wait "${pids[rank]}" && codes+=' 0' || codes+=" $?"
 	done
@@ -84,4 +96,26 @@ said()
 	by_hand 2 misuse
 	[ "$codes" = ' 1 1' ]
 	[ "$(cat said.*)" = 'torushmem: PE 1: shmem_long_p: pe=2: there is no such PE; the job has PEs 0 to 1' ]
+}
+
+@test "over networks: a PE is lost during puts, and the survivors start again" {
+	export UCX_TLS=tcp,self FI_PROVIDER='tcp;ofi_rxm'
+	for path in ucx ofi cables; do
+		[ $path != ofi ] || grep -q 'define HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || continue
+		export SHMEM_PATHS=$path
+		by_hand 3 puts 2
+		[ "$codes" = ' 0 137 137' ]
+		said 0 'PE 0 job 0: kind 1, PE 2, '
+		said 0 'PE 0 job 1: kind 1, PE 1, '
+	done
+}
+
+@test "a PE that does not answer breaks the job within the bound" {
+	export SILENCE=1
+	by_hand 3 barrier
+	[ "$codes" = ' 0 0 137' ]
+	for rank in 0 1; do
+		said $rank "PE $rank job 0: kind 2, PE 2, routine shmem_barrier_all, in time: torushmem: PE 0: PE 2 (pid "
+		said $rank ') has not answered for 1 s'
+	done
 }

@@ -304,6 +304,10 @@ bool cable_work(void)
 	/* Another thread that works does it for this one, too. */
 	if (pthread_mutex_trylock(&cable_net.lock))
 		return false;
+	if (rte_is_broken()) { /* the memory and counters of calls that have returned */
+		pthread_mutex_unlock(&cable_net.lock);
+		return false;
+	}
 	any = cable_net.verbs && cable_net.verbs->work();
 	n = epoll_wait(cable_net.epoll, events, EVENTS, 0);
 	for (int i = 0; i < n; i++)

@@ -119,7 +119,8 @@ static void wait_to_report(int lost, bool cut)
 	const int64_t wait = TURN * (int64_t)(cut ? comms.pe > lost : cable_hosts_reporter(lost));
 	const struct timespec time = {wait / 1000, wait % 1000 * 1000000};
 
-	nanosleep(&time, NULL);
+	if (!rte.returns_errors)
+		nanosleep(&time, NULL);
 }
 
 static void host_of(int pe, char *host, size_t size)
@@ -128,19 +129,19 @@ static void host_of(int pe, char *host, size_t size)
 		snprintf(host, size, "?");
 }
 
-static _Noreturn void report_closed(int pe, const char *port, int error)
+static void report_closed(int pe, const char *port, int error)
 {
 	char host[256];
 
 	rte_let_others_speak();
 	wait_to_report(pe, false);
 	host_of(pe, host, sizeof host);
-	rte_die(NULL, "lost the connection to PE %d on host %s%s%s (%s); %s", pe, host,
-		port ? " over the cable at " : "", port ? port : "",
-		error ? strerror(error) : "it was closed at the other end", comms_process_in_words(pe));
+	rte_break(RTE_ERROR_LOST, pe, NULL, "lost the connection to PE %d on host %s%s%s (%s); %s", pe, host,
+		  port ? " over the cable at " : "", port ? port : "",
+		  error ? strerror(error) : "it was closed at the other end", comms_process_in_words(pe));
 }
 
-static _Noreturn void report_silent(int pe, const char *port, int error)
+static void report_silent(int pe, const char *port, int error)
 {
 	const bool cut = port && answers_over_network(pe);
 	char host[256], reason[80];
@@ -153,10 +154,10 @@ static _Noreturn void report_silent(int pe, const char *port, int error)
 		snprintf(reason, sizeof reason, "RDMA gets no answer");
 	else
 		snprintf(reason, sizeof reason, "%s", strerror(error));
-	rte_die(NULL, "lost the connection to PE %d on host %s%s%s (%s%s", pe, host, port ? " over the cable at " : "",
-		port ? port : "", reason,
-		cut ? ", but the host answers over another network); check the cable"
-		    : "); the host is down, or the network to it is broken");
+	rte_break(RTE_ERROR_LOST, pe, NULL, "lost the connection to PE %d on host %s%s%s (%s%s", pe, host,
+		  port ? " over the cable at " : "", port ? port : "", reason,
+		  cut ? ", but the host answers over another network); check the cable"
+		      : "); the host is down, or the network to it is broken");
 }
 
 void cable_lost(int pe, const char *port, int error)
@@ -164,10 +165,11 @@ void cable_lost(int pe, const char *port, int error)
 	const bool closed = error == 0 || error == ECONNRESET || error == EPIPE;
 	const bool silent = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
 
-	if (closed && atomic_load_explicit(&cable_net.ending, memory_order_seq_cst))
+	if (rte_is_broken() || (closed && atomic_load_explicit(&cable_net.ending, memory_order_seq_cst)))
 		return;
 	/* A process that ends closes its connections, so what RDMA alone has lost is not that. */
 	if (error == EIO || (failure.limit > 0 && silent))
 		report_silent(pe, port, error);
-	report_closed(pe, port, error);
+	else
+		report_closed(pe, port, error);
 }

@@ -117,6 +117,12 @@ void cable_stop(void)
 	greetings_seen_free(&cable_net.greetings);
 	explicit_bzero(cable_net.key, sizeof cable_net.key);
 	cable_net.due = NULL;
+	/* Left by a broken job. */
+	atomic_store_explicit(&cable_net.main.pending, 0, memory_order_relaxed);
+	atomic_store_explicit(&cable_net.under_way, 0, memory_order_relaxed);
+	atomic_store_explicit(&cable_net.awaited, 0, memory_order_relaxed);
+	cable_net.fetching = cable_net.relay_buffers = 0;
+	cable_net.relay_memory = 0;
 	cable_hosts_stop();
 }
 

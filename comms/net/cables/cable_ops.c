@@ -19,8 +19,13 @@
 
 void cable_wait_for(atomic_int *counter)
 {
-	if (atomic_load_explicit(counter, memory_order_acquire) > 0)
-		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(counter, memory_order_acquire) == 0);
+	if (atomic_load_explicit(counter, memory_order_acquire) == 0)
+		return;
+	COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(counter, memory_order_acquire) == 0);
+	if (COMMS_UNLIKELY(rte_is_broken())) { /* nobody uses the counter after that: cable_work */
+		pthread_mutex_lock(&cable_net.lock);
+		pthread_mutex_unlock(&cable_net.lock);
+	}
 }
 
 bool cable_progress(void)
@@ -41,7 +46,8 @@ static struct cable_flow *lock_flow(int pe, int number, bool may_wait)
 
 	pthread_mutex_lock(&cable_net.lock);
 	flow = cable_flow_to(pe, number);
-	while (may_wait && atomic_load_explicit(&flow->outstanding, memory_order_relaxed) >= CABLE_UNACKNOWLEDGED) {
+	while (may_wait && atomic_load_explicit(&flow->outstanding, memory_order_relaxed) >= CABLE_UNACKNOWLEDGED &&
+	       !rte_is_broken()) {
 		pthread_mutex_unlock(&cable_net.lock);
 		COMMS_WAIT(COMMS_NOWHERE,
 			   atomic_load_explicit(&flow->outstanding, memory_order_acquire) < CABLE_UNACKNOWLEDGED);

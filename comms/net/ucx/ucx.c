@@ -162,7 +162,8 @@ void ucx_complete(void)
 void ucx_finish(void)
 {
 	ucx_expect_end();
-	ucx_complete();
+	if (!rte_is_broken())
+		ucx_complete();
 	ucx_take_down_spares();
 }
 
@@ -180,6 +181,22 @@ static void free_closed(void)
 	}
 }
 
+/* What a broken job has left under way; callbacks used it until the worker was destroyed. */
+static void forget_unfinished(void)
+{
+	struct comms_channel *next;
+
+	for (; ucx.abandoned; ucx.abandoned = next) {
+		next = ucx.abandoned->next_spare;
+		free(ucx.abandoned);
+	}
+	atomic_store_explicit(&ucx.main.touched, NULL, memory_order_relaxed);
+	atomic_store_explicit(&ucx.main.unsent, 0, memory_order_relaxed);
+	ucx.main.marks = NULL;
+	atomic_store_explicit(&ucx.results, 0, memory_order_relaxed);
+	atomic_store_explicit(&ucx.partial, 0, memory_order_relaxed);
+}
+
 void ucx_stop(void)
 {
 	for (int i = 0; i < COMMS_FIXED_SEGMENTS; i++)
@@ -188,6 +205,8 @@ void ucx_stop(void)
 	memset(ucx.memory, 0, sizeof ucx.memory);
 	ucp.worker_destroy(ucx.main.worker);
 	free_closed();
+	if (rte_is_broken())
+		forget_unfinished();
 	ucx_stop_batches();
 	ucx_target_stop();
 	ucp.cleanup(ucx.context);

@@ -113,7 +113,7 @@ static void wait_undisturbed(struct comms_channel *channel, channel_condition *h
 	uint64_t began = 0;
 	bool slow = false;
 
-	while (!holds(channel, what)) {
+	while (!holds(channel, what) && !comms_wait_ends()) {
 		if (ucx_worker_progress(channel->worker))
 			continue;
 		if (!ucx.served)

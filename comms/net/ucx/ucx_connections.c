@@ -46,8 +46,8 @@ static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 	rte_host(peer->pe, host, sizeof host);
 	if (last)
 		snprintf(during, sizeof during, "; the last operation on it was of %s", last + (last[0] == 'p'));
-	rte_die(NULL, "UCX's connection to PE %d on host %s broke: %s%s; %s", peer->pe, host, ucs.status_string(status),
-		during, comms_process_in_words(peer->pe));
+	rte_break(RTE_ERROR_LOST, peer->pe, NULL, "UCX's connection to PE %d on host %s broke: %s%s; %s", peer->pe,
+		  host, ucs.status_string(status), during, comms_process_in_words(peer->pe));
 }
 
 static size_t memory_in_use(void)

@@ -157,17 +157,18 @@ void failure_wait_to_report(int lost)
 	    position = distance < REPORTERS ? distance : REPORTERS;
 	const struct timespec time = {(position - 1) * 2, 0};
 
-	if (position > 1)
+	if (position > 1 && !rte.returns_errors)
 		nanosleep(&time, NULL);
 }
 
-static _Noreturn void report_lost_pe(int pe, const char *host)
+static void report_lost_pe(int pe, const char *host)
 {
-	rte_die(NULL, "host %s, with PE %d, has not answered for %ld s: it is down, or the network to it is broken",
-		host, pe, (long)(failure.limit / 1000));
+	rte_break(RTE_ERROR_LOST, pe, NULL,
+		  "host %s, with PE %d, has not answered for %ld s: it is down, or the network to it is broken", host,
+		  pe, (long)(failure.limit / 1000));
 }
 
-static _Noreturn void report_lost_address(const struct socket_address *address)
+static void report_lost_address(const struct socket_address *address)
 {
 	char text[INET6_ADDRSTRLEN] = "?", host[256];
 	int pe = pe_at_address(address);
@@ -178,9 +179,11 @@ static _Noreturn void report_lost_address(const struct socket_address *address)
 		inet_ntop(AF_INET6, address->ip, text, sizeof text);
 	failure_wait_to_report(pe);
 	if (pe < 0 || !rte_host(pe, host, sizeof host))
-		rte_die(NULL, "the host at %s has not answered for %ld s: it is down, or the network to it is broken",
-			text, (long)(failure.limit / 1000));
-	report_lost_pe(pe, host);
+		rte_break(RTE_ERROR_LOST, pe, NULL,
+			  "the host at %s has not answered for %ld s: it is down, or the network to it is broken", text,
+			  (long)(failure.limit / 1000));
+	else
+		report_lost_pe(pe, host);
 }
 
 static bool socket_is_of_ucx(int fd, struct socket_address *there)
@@ -301,7 +304,7 @@ int failure_check(void)
 {
 	int64_t now, wait;
 
-	if (failure.limit == 0 || atomic_load_explicit(&ucx.ending, memory_order_seq_cst) ||
+	if (failure.limit == 0 || rte_is_broken() || atomic_load_explicit(&ucx.ending, memory_order_seq_cst) ||
 	    pthread_mutex_trylock(&failure.checking))
 		return -1;
 	now = rte_clock_ms();

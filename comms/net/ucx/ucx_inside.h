@@ -154,7 +154,8 @@ struct ucx {
 	 */
 	_Atomic uint64_t sent, carried_out;
 	atomic_int results, partial;
-	struct ucx_peer *closed; /* connections to free with the main worker */
+	struct ucx_peer *closed;	 /* connections to free with the main worker */
+	struct comms_channel *abandoned; /* the same for channels of a broken job */
 };
 extern struct ucx ucx;
 

@@ -145,10 +145,20 @@ static void ucx_put_signal(const struct network_notification *n)
 	channel_end(mark);
 }
 
+/* UCX may come back to the request of a broken job until the network stops: it is not freed. */
+static void start_and_wait(const struct network_notification *n)
+{
+	struct comms_request own, *request = rte.returns_errors ? ucx_message_allocate(sizeof *request) : &own;
+
+	request->value = n->value;
+	start_messages(request, n);
+	COMMS_WAIT(COMMS_NOWHERE, !comms_request_is_under_way(request));
+	if (request != &own && !comms_request_is_under_way(request))
+		free(request);
+}
+
 void ucx_notify(struct comms_request *request, const struct network_notification *n)
 {
-	struct comms_request own;
-
 	if (n->counted) {
 		ucx_put_signal(n);
 	} else if (n->batch && ucx_batch_add(request, n)) {
@@ -156,8 +166,6 @@ void ucx_notify(struct comms_request *request, const struct network_notification
 	} else if (request) {
 		start_messages(request, n);
 	} else {
-		own.value = n->value;
-		start_messages(&own, n);
-		COMMS_WAIT(COMMS_NOWHERE, !comms_request_is_under_way(&own));
+		start_and_wait(n);
 	}
 }

@@ -90,6 +90,24 @@ static bool few_are_unanswered(const struct comms_channel *channel, const void *
 	       UCX_OUTSTANDING_MOST;
 }
 
+/*
+ * The wait ends when the job is broken, and the answer may come later: the record then stays until
+ * the process ends, and the result has memory of its own.
+ */
+static void request_result_or_leave(struct comms_channel *channel, const struct request *request)
+{
+	struct request *record = ucx_message_allocate(sizeof *record + request->left);
+
+	*record = *request;
+	record->result = (char *)(record + 1);
+	send_request(record);
+	channel_wait(channel, request_is_over, record);
+	if (!request_is_over(channel, record))
+		return;
+	memcpy(request->result, record->result, request->left);
+	free(record);
+}
+
 /* Sends the request; for a blocking one, the result has arrived on return. */
 static void request_result(struct mark *mark, struct request *request, bool nbi)
 {
@@ -97,6 +115,10 @@ static void request_result(struct mark *mark, struct request *request, bool nbi)
 	struct request *copy;
 
 	request->connection = mark->peer;
+	if (!nbi && rte.returns_errors) {
+		request_result_or_leave(channel, request);
+		return;
+	}
 	if (!nbi) {
 		send_request(request);
 		channel_wait(channel, request_is_over, request);

@@ -216,7 +216,7 @@ void ucx_expect_end(void)
 {
 	atomic_store_explicit(&ucx.ending, true, memory_order_seq_cst);
 	failure_end();
-	if (!ucx.served)
+	if (!ucx.served && !rte_is_broken())
 		start_server();
 }
 

@@ -81,9 +81,19 @@ static bool is_of_a_lost_peer(ucs_status_t status)
 	}
 }
 
-void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
+static void let_launcher_speak(void)
 {
 	const struct timespec grace = {10, 0};
+
+	if (rte.returns_errors)
+		rte_let_others_speak();
+	else
+		nanosleep(&grace, NULL);
+}
+
+/* In a broken job, it returns whatever the status is. */
+void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
+{
 	const struct comms_near *near = &comms_near;
 	bool recorded = near->routine && near->pe == pe;
 	char host[256] = "?", memory[128] = "";
@@ -91,17 +101,20 @@ void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
 	if (status == UCS_OK || status == UCS_INPROGRESS)
 		return;
 	if (is_of_a_lost_peer(status) && !atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
-		nanosleep(&grace, NULL);
+		let_launcher_speak();
+	if (rte_is_broken())
+		return;
 	if (pe == COMMS_NOBODY)
 		ucx_check(status, what);
 	if (recorded && near->bytes > 0)
 		snprintf(memory, sizeof memory, ", %zu bytes at %p", near->bytes, near->memory);
 	rte_host(pe, host, sizeof host);
-	rte_die(recorded		 ? near->routine
-		: comms_awaited.pe == pe ? comms_awaited.routine
-					 : NULL,
-		"UCX failed in %s to PE %d on host %s%s: %s; %s", what, pe, host, memory, ucs.status_string(status),
-		comms_process_in_words(pe));
+	rte_break(is_of_a_lost_peer(status) ? RTE_ERROR_LOST : RTE_ERROR_OTHER, pe,
+		  recorded		   ? near->routine
+		  : comms_awaited.pe == pe ? comms_awaited.routine
+					   : NULL,
+		  "UCX failed in %s to PE %d on host %s%s: %s; %s", what, pe, host, memory, ucs.status_string(status),
+		  comms_process_in_words(pe));
 }
 
 /* --- Progress of the main worker --- */

@@ -49,7 +49,10 @@ static void share_id(shmemx_unique_id_t *id, int rank)
 static int start(int rank, int size)
 {
 	shmemx_unique_id_t id;
-	shmemx_init_attr_t attr = {.rank = rank, .size = size, .id = &id, .errors = getenv("ENDS") ? SHMEMX_ERRORS_END : SHMEMX_ERRORS_RETURN,
+	shmemx_init_attr_t attr = {.rank = rank,
+				   .size = size,
+				   .id = &id,
+				   .errors = getenv("ENDS") ? SHMEMX_ERRORS_END : SHMEMX_ERRORS_RETURN,
 				   .silence = getenv("SILENCE") ? atof(getenv("SILENCE")) : 0};
 
 	share_id(&id, rank);
