@@ -31,8 +31,7 @@ struct box {
 /* Both processes of a job call this; an error breaks the job then, and the process goes on. */
 static int join(int rank, const shmemx_unique_id_t *id)
 {
-	shmemx_init_attr_t attr = {
-		.rank = rank, .size = PES, .id = id, .errors = SHMEMX_ERRORS_RETURN, .silence = 10};
+	shmemx_init_attr_t attr = {.rank = rank, .size = PES, .id = id, .errors = SHMEMX_ERRORS_RETURN, .silence = 10};
 
 	return shmemx_init_attr(&attr);
 }

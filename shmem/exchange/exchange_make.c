@@ -151,6 +151,8 @@ static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const
 	}
 	edge->theirs = (struct station *)x->block + edge->mine->edge;
 	comms_get(&theirs, edge->theirs, sizeof theirs, edge->pe, routine);
+	if (rte_is_broken())
+		return;
 	check_neighbour(edge, i, &theirs, routine);
 	edge->payload = exchange_payload_at(theirs.receive_bytes);
 	memcpy(edge->their_completion, theirs.completion, sizeof edge->their_completion);
@@ -236,6 +238,19 @@ static void enlist_exchange(struct shmemx_exchange *x)
 	pthread_mutex_unlock(&exchanges.lock);
 }
 
+/* False: the job is broken, and what PEs have told each other is not to be used. */
+static bool meet_neighbours(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
+			    int stations, const char *routine)
+{
+	/* Marks stations without an edge. */
+	memset(x->block, 0xff, (size_t)stations * sizeof(struct station));
+	publish_stations(x, edges, group, (size_t)stations);
+	api_barrier_all(routine);
+	for (int i = 0; i < x->n_edges && !rte_is_broken(); i++)
+		find_neighbour(x, i, stations, routine);
+	return !rte_is_broken();
+}
+
 API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, int n_edges, shmemx_exchange_t *exchange)
 {
 	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
@@ -252,16 +267,12 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 		rte_die(__func__, "no memory for %d edges", n_edges);
 	x->n_edges = n_edges;
 	needs = agree_on_needs(&world, edges, n_edges);
-	if (!allocate_block(x, needs.size, choose_detours(x, edges, group, needs, __func__), __func__)) {
+	if (rte_is_broken() ||
+	    !allocate_block(x, needs.size, choose_detours(x, edges, group, needs, __func__), __func__) ||
+	    !meet_neighbours(x, edges, group, (int)needs.stations, __func__)) {
 		free(x);
 		return 1;
 	}
-	/* Marks stations without an edge. */
-	memset(x->block, 0xff, needs.stations * sizeof(struct station));
-	publish_stations(x, edges, group, needs.stations);
-	api_barrier_all(__func__);
-	for (int i = 0; i < n_edges; i++)
-		find_neighbour(x, i, (int)needs.stations, __func__);
 	pair_batches(x, __func__);
 	if (x->plan)
 		exchange_begin_parts(x, __func__);

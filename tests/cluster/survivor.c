@@ -164,9 +164,8 @@ static void plans(void)
 {
 	static shmemx_plan_t plan = SHMEMX_PLAN_INVALID;
 
-	if (plan == SHMEMX_PLAN_INVALID &&
-	    shmemx_allreduce_init(SHMEM_TEAM_WORLD, target, source, WORDS, SHMEMX_LONG, SHMEMX_SUM,
-				  SHMEMX_PLAN_AUTO, &plan)) {
+	if (plan == SHMEMX_PLAN_INVALID && shmemx_allreduce_init(SHMEM_TEAM_WORLD, target, source, WORDS, SHMEMX_LONG,
+								 SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan)) {
 		if (!is_broken())
 			fail("no plan");
 		return;
@@ -249,7 +248,9 @@ static void report_error(const char *where)
 
 static void run_first(void)
 {
-	shmemx_init_attr_t attr = {.threads = SHMEM_THREAD_SERIALIZED, .errors = SHMEMX_ERRORS_RETURN, .silence = bound};
+	shmemx_init_attr_t attr = {.threads = SHMEM_THREAD_SERIALIZED,
+				   .errors = SHMEMX_ERRORS_RETURN,
+				   .silence = bound};
 	int me, n;
 
 	if (!strcmp(phase, "start"))
@@ -457,7 +458,7 @@ static void run_and_lose(int i)
 	if (shmemx_error(&error) != SHMEMX_ERROR_LOST || error.pe != 1)
 		fail("start %d: %s", i, error.message);
 	shmem_finalize();
-	say("start %d %.6f", i, now() - lost);
+	say("start %d %.6f %ld", i, now() - lost, resident_kib());
 }
 
 static int run_again(char **argument)
@@ -473,7 +474,7 @@ static int run_again(char **argument)
 	for (int i = 0; i < starts; i++) {
 		run_and_lose(i);
 		usleep(10000);
-		if (i == 4) { /* by now every library is loaded */
+		if (i == starts / 2) { /* by now every library is loaded, and has its arenas */
 			files = entries_of("/proc/self/fd");
 			threads = entries_of("/proc/self/task");
 			memory = resident_kib();

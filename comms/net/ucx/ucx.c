@@ -37,8 +37,7 @@ static void make_context(void)
 	 * although its shared memory is not used.
 	 */
 	bool silent = access("/dev/shm", F_OK) && ucx_silence();
-	ucs_status_t status =
-		ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &ucx.context);
+	ucs_status_t status = ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &ucx.context);
 
 	ucx_end_silence(silent);
 	ucx_check(status, "ucp_init");
