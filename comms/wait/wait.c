@@ -193,7 +193,11 @@ bool comms_spin(void)
 
 unsigned comms_poll(unsigned polls)
 {
-	return comms_spin() ? comms_spins() : contention_fewer(polls);
+	bool found = comms_spin();
+
+	if (rte_is_broken())
+		return 0; /* so that the wait sleeps, and before it does, ends */
+	return found ? comms_spins() : contention_fewer(polls);
 }
 
 unsigned comms_stop_until_store(unsigned polls)
