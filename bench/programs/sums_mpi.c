@@ -16,7 +16,8 @@ const char driver_help[] = "mpirun -n PES sums_mpi [options] [reduce]\n\nMeasure
 
 static void measure_sums(void);
 
-const struct measure measures[] = {{"reduce", "sums of long over all processes", 2, measure_sums}, {NULL, NULL, 0, NULL}};
+const struct measure measures[] = {{"reduce", "sums of long over all processes", 2, measure_sums},
+				   {NULL, NULL, 0, NULL}};
 
 void driver_hand_over(int argc, char *argv[])
 {
@@ -114,8 +115,12 @@ static void measure_size(size_t bytes, const char *variant)
 	for (long i = 0; i < s.count; i++)
 		s.from[i] = group.me + 1 + i + s.spot;
 	memset(s.to, 0, bytes);
-	harness_measure(&(struct spot){
-		.measure = "reduce", .variant = variant, .bytes = bytes, .sample = sum_all, .context = &s, .check = is_sum});
+	harness_measure(&(struct spot){.measure = "reduce",
+				       .variant = variant,
+				       .bytes = bytes,
+				       .sample = sum_all,
+				       .context = &s,
+				       .check = is_sum});
 	free(s.from);
 	free(s.to);
 }

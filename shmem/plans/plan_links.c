@@ -31,8 +31,7 @@ static bool advance_links(void *state, uint64_t run, bool *moved)
 	if (linked->run != run)
 		linked->over = 0;
 	linked->run = run;
-	while (linked->over < linked->rounds &&
-	       torus_links_plan_advance(linked->round[linked->over].plan, run, moved))
+	while (linked->over < linked->rounds && torus_links_plan_advance(linked->round[linked->over].plan, run, moved))
 		linked->over++;
 	return linked->over == linked->rounds;
 }
@@ -67,8 +66,7 @@ static size_t links_staging(const struct maker *m, size_t longest)
 {
 	const struct torus_topology *topology = m->set.team->topology;
 	size_t first = torus_links_plan_staging(topology, bytes_of_round(m, longest, 0));
-	size_t last =
-		torus_links_plan_staging(topology, bytes_of_round(m, longest, count_rounds(m, longest) - 1));
+	size_t last = torus_links_plan_staging(topology, bytes_of_round(m, longest, count_rounds(m, longest) - 1));
 
 	return sizeof(struct torus_words) + (first > last ? first : last);
 }
