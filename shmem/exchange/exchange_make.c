@@ -129,6 +129,8 @@ static void publish_stations(struct shmemx_exchange *x, const shmemx_edge_t *edg
 
 static void check_neighbour(const struct edge *edge, int i, const struct station *theirs, const char *routine)
 {
+	if (rte_is_broken())
+		return; /* nothing was fetched */
 	if (theirs->pe == comms.pe && theirs->edge == i) {
 		if (theirs->receive_bytes >= edge->send_bytes)
 			return;
@@ -278,7 +280,7 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 		exchange_begin_parts(x, __func__);
 	enlist_exchange(x);
 	*exchange = x;
-	return 0;
+	return rte_is_broken();
 }
 
 /*

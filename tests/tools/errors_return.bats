@@ -56,11 +56,11 @@ said()
 }
 
 @test "a PE is lost: every wait of the others returns, and they know which" {
-	for what in barrier wait reduce collect alltoall puts lock malloc; do
+	for what in barrier wait reduce collect alltoall puts lock malloc exchange; do
 		by_hand 3 $what
 		[ "$codes" = ' 0 0 137' ]
 		for rank in 0 1; do
-			[ $what = puts ] || said $rank "PE $rank job 0: kind 1, PE 2, routine shmem_"
+			[ $what = puts ] || [ $what = exchange ] || said $rank "PE $rank job 0: kind 1, PE 2, routine shmem_"
 			said $rank 'kind 1, PE 2, routine '
 			said $rank ', in time: torushmem: PE 0: PE 2 (pid '
 			[ "$(wc -l <said.$rank)" -eq 1 ]

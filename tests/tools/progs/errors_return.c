@@ -59,6 +59,22 @@ static int start(int rank, int size)
 	return shmemx_init_attr(&attr);
 }
 
+/* Of a ring; the PE that fails makes the exchange, too. */
+static void exchange_messages(int size)
+{
+	int me = shmem_my_pe();
+	shmemx_edge_t edges[2] = {{.pe = (me + 1) % size, .edge = 1, .send_bytes = 8, .receive_bytes = 8},
+				  {.pe = (me + size - 1) % size, .edge = 0, .send_bytes = 8, .receive_bytes = 8}};
+	shmemx_exchange_t exchange;
+
+	if (shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2, &exchange))
+		return;
+	if (me == size - 1)
+		kill(getpid(), SIGKILL);
+	if (shmemx_exchange_wait(exchange, me == 0 ? 1 : 0, NULL))
+		exit(7);
+}
+
 /* Each call must return; nobody stores to words[0]. */
 static void wait_in(const char *what, long *words, int size)
 {
@@ -87,9 +103,10 @@ static void wait_in(const char *what, long *words, int size)
 				break;
 			shmem_clear_lock(words + 6);
 		}
-	else if (!strcmp(what, "malloc"))
-		if (shmem_malloc(8))
-			exit(4);
+	else if (!strcmp(what, "exchange"))
+		exchange_messages(size);
+	else if (!strcmp(what, "malloc") && shmem_malloc(8))
+		exit(4);
 	while (!shmemx_error(NULL))
 		shmem_barrier_all();
 }
@@ -100,7 +117,7 @@ static void fail(const char *what, long *words, int size)
 		shmem_long_p(words, 1, size);
 	else if (!strcmp(what, "lock"))
 		shmem_set_lock(words + 6);
-	if (strcmp(what, "misuse") != 0)
+	if (strcmp(what, "misuse") != 0 && strcmp(what, "exchange") != 0)
 		kill(getpid(), getenv("SILENCE") ? SIGSTOP : SIGKILL);
 }
 
