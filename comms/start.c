@@ -169,11 +169,14 @@ static bool publish(void)
 	return true;
 }
 
-/* No call is quick any more, and none that sleeps goes on sleeping. Any thread calls this. */
+/*
+ * No call is quick any more, and none that sleeps goes on sleeping. Any thread calls this: a call
+ * that looks at the same time may still be quick, which does no harm before shmem_finalize.
+ */
 static void when_broken(void)
 {
-	__atomic_store_n(&comms.quick_pes, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&comms.quick_atomic_pes, 0, __ATOMIC_RELAXED);
+	comms.quick_pes = 0;
+	comms.quick_atomic_pes = 0;
 	for (int i = 0; comms.shortcuts && i < COMMS_SHORTCUTS; i++)
 		for (int segment = 0; segment < COMMS_FIXED_SEGMENTS; segment++)
 			atomic_store_explicit(&comms.shortcuts[i].room[segment], 0, memory_order_relaxed);

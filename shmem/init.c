@@ -351,7 +351,7 @@ __attribute__((destructor)) static void at_exit(void)
 		fflush(NULL);
 		rte_abort(status & 255, RTE_GLOBAL_EXIT);
 	}
-	if (rte.returns_errors || (status == 0 && (library.implicit_finalize || rte_fence_within(PATIENCE)))) {
+	if (rte_is_broken() || (status == 0 && (library.implicit_finalize || rte_fence_within(PATIENCE)))) {
 		stop_library();
 		rte_leave();
 		return;
