@@ -261,6 +261,7 @@ void comms_stop(void)
 	comms_torus_stop();
 	rte.explain = NULL;
 	stop_network();
+	comms_lists_stop();
 	wait_stop();
 	memory_unmake_heap();
 	peers_stop();

@@ -10,6 +10,7 @@
  */
 #include "commands.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,19 +72,99 @@ void comms_queue_add(struct comms_queue *queue, const struct comms_command *comm
 	queue->commands[queue->write++] = *command;
 }
 
+static _Atomic uint64_t *list_bits(const struct comms_list *list)
+{
+	return &(list->by_executor ? command_lists.executors : command_lists.active)[list->place / 64];
+}
+
+static atomic_int *list_count(const struct comms_list *list)
+{
+	return list->by_executor ? &comms_executor_has : &wait_lists.to_move;
+}
+
+static void deactivate(struct comms_list *list)
+{
+	atomic_store_explicit(&list->active, false, memory_order_relaxed);
+	atomic_fetch_and_explicit(list_bits(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
+	atomic_fetch_sub_explicit(list_count(list), 1, memory_order_relaxed);
+}
+
+/* --- Freeing --- */
+
+static void free_queues(struct comms_queue *queues, int n_queues, const struct comms_procedure *procedure)
+{
+	if (procedure->state)
+		procedure->dispose(procedure->state);
+	for (int q = 0; q < n_queues; q++)
+		free(queues[q].commands);
+	free(queues);
+}
+
+/*
+ * What lists had that were given up in a broken job: the network may still complete their requests,
+ * so it stays until the network has stopped.
+ */
+static struct given_up {
+	struct comms_queue *queues;
+	int n_queues;
+	struct comms_procedure procedure;
+	struct given_up *next;
+} * _Atomic given_up;
+
+/* Without memory nothing is ever freed. */
+static void give_up(struct comms_list *list)
+{
+	struct given_up *entry = malloc(sizeof *entry);
+
+	if (!entry)
+		return;
+	*entry = (struct given_up){list->queues, list->n_queues, list->procedure, NULL};
+	entry->next = atomic_load_explicit(&given_up, memory_order_acquire);
+	while (!atomic_compare_exchange_weak_explicit(&given_up, &entry->next, entry, memory_order_acq_rel,
+						      memory_order_acquire))
+		;
+}
+
+void comms_lists_stop(void)
+{
+	struct given_up *entry = atomic_exchange_explicit(&given_up, NULL, memory_order_acquire);
+
+	while (entry) {
+		struct given_up *next = entry->next;
+
+		free_queues(entry->queues, entry->n_queues, &entry->procedure);
+		free(entry);
+		entry = next;
+	}
+}
+
+/* In a broken job a list may be active, and another thread in it, whose commands come back soon. */
+static void take_from_threads(struct comms_list *list)
+{
+	while (atomic_exchange_explicit(&list->busy, true, memory_order_acquire))
+		sched_yield();
+	if (atomic_load_explicit(&list->active, memory_order_relaxed))
+		deactivate(list);
+}
+
 void comms_list_free(struct comms_list *list)
 {
+	bool broken = rte_is_broken();
+
+	if (broken)
+		take_from_threads(list);
 	if (list->session)
 		comms_session_close(list->session);
 	list->session = NULL;
-	if (list->procedure.state)
-		list->procedure.dispose(list->procedure.state);
+	if (broken)
+		give_up(list);
+	else
+		free_queues(list->queues, list->n_queues, &list->procedure);
 	list->procedure.state = NULL;
-	for (int q = 0; q < list->n_queues; q++)
-		free(list->queues[q].commands);
-	free(list->queues);
 	list->queues = NULL;
 	list->n_queues = list->most_queues = 0;
+	if (broken)
+		atomic_store_explicit(&list->busy, false, memory_order_release);
 }
 
 /* --- Moving --- */
@@ -179,16 +260,6 @@ static bool is_at_rest(struct comms_queue *queue)
 	return true;
 }
 
-static _Atomic uint64_t *list_bits(const struct comms_list *list)
-{
-	return &(list->by_executor ? command_lists.executors : command_lists.active)[list->place / 64];
-}
-
-static atomic_int *list_count(const struct comms_list *list)
-{
-	return list->by_executor ? &comms_executor_has : &wait_lists.to_move;
-}
-
 /*
  * Loads what the next start needs into the caches while the program computes: a long run has
  * evicted it.
@@ -202,13 +273,6 @@ static void fetch_beginning(const struct comms_queue *queue)
 		__builtin_prefetch(first->there, 1);
 		__builtin_prefetch(comms_peer(first->pe)->wakeup);
 	}
-}
-
-static void deactivate(struct comms_list *list)
-{
-	atomic_store_explicit(&list->active, false, memory_order_relaxed);
-	atomic_fetch_and_explicit(list_bits(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
-	atomic_fetch_sub_explicit(list_count(list), 1, memory_order_relaxed);
 }
 
 /* The last access to the list: a thread that waits for it may continue and start it again. */

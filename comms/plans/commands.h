@@ -107,6 +107,8 @@ struct comms_queue *comms_list_queue(struct comms_list *list);
 /* Ends the job if there is no memory. */
 void comms_queue_add(struct comms_queue *queue, const struct comms_command *command);
 void comms_list_free(struct comms_list *list);
+/* When the network has stopped: frees what lists had in a broken job. */
+void comms_lists_stop(void);
 
 /* Begins a run. The run before must have ended. */
 void comms_list_start(struct comms_list *list);
