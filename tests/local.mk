@@ -252,6 +252,7 @@ EXTRA_DIST += \
 	tests/cluster/torus_times_mpi.c \
 	tests/cluster/torus_times_torch.py \
 	tests/python/collectives_of_torch.py \
+	tests/python/costs.py \
 	tests/python/lost_ranks.py \
 	tests/python/package.py \
 	tests/python/works_of_torch.py \
