@@ -55,15 +55,16 @@ static bool check_active(int start, int log_stride, int size, const long *psync,
 	long stride = log_stride >= 0 && log_stride < 31 ? 1L << log_stride : 0,
 	     last = start + stride * ((long)size - 1);
 
-	if (size < 1 || stride == 0 || start < 0 || last >= comms.n_pes)
-		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: this set is not within PEs 0 to %d", start,
-			log_stride, size, comms.n_pes - 1);
+	if (size < 1 || stride == 0 || start < 0 || last >= comms.n_pes) {
+		rte_misuse(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: this set is not within PEs 0 to %d",
+			   start, log_stride, size, comms.n_pes - 1);
+		return false;
+	}
 	if (comms.pe < start || comms.pe > last || (comms.pe - start) % stride) {
 		warn_of_outsider(start, log_stride, size, routine);
 		return false;
 	}
-	comms_check_symmetric(psync, SHMEM_SYNC_SIZE * sizeof *psync, "pSync", routine);
-	return true;
+	return comms_check_symmetric(psync, SHMEM_SYNC_SIZE * sizeof *psync, "pSync", routine);
 }
 
 static struct set set_of_active_set(struct active_set *active, long *psync, const char *routine)

@@ -381,12 +381,13 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 
 	set_note(set, dest, (size_t)set->group->size * bytes, source, (size_t)set->group->size * bytes);
 	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
-	if (bytes == 0)
+	if (bytes == 0 || rte_is_broken() ||
+	    !comms_check_symmetric(dest, (size_t)set->group->size * bytes, "dest", set->routine))
 		return;
-	comms_check_symmetric(dest, (size_t)set->group->size * bytes, "dest", set->routine);
 	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes},
 			  (struct set_span){source, (size_t)set->group->size * bytes}, false);
-	alltoall_of_blocks(&a);
+	if (!rte_is_broken())
+		alltoall_of_blocks(&a);
 }
 
 struct strided {
@@ -467,14 +468,18 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, struct
 	set_note(set, dest, (size_t)set->group->size * count * x.dst, source, (size_t)set->group->size * count * x.sst);
 	set_check_agreement(set, "nelems", (long)count, "dst", dst, dest);
 	set_check_agreement(set, "sst", sst, NULL, 0, dest);
-	if (count == 0)
+	if (count == 0 || rte_is_broken())
 		return;
 	if (dst < 1 || sst < 1)
-		rte_die(set->routine, "dst=%td, sst=%td: a stride must be at least 1", dst, sst);
-	comms_check_symmetric(dest, ((size_t)set->group->size * count - 1) * x.dst + size, "dest", set->routine);
+		rte_misuse(set->routine, "dst=%td, sst=%td: a stride must be at least 1", dst, sst);
+	else
+		comms_check_symmetric(dest, ((size_t)set->group->size * count - 1) * x.dst + size, "dest",
+				      set->routine);
 	if (dst == 1 && sst == 1) /* otherwise elements may lie between elements */
 		set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * count * size},
 				  (struct set_span){source, (size_t)set->group->size * count * size}, false);
+	if (rte_is_broken())
+		return;
 	comms_group_prepare(set->group);
 	if (dst == 1 && sst == 1)
 		alltoall_of_blocks(&a);

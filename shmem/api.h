@@ -83,10 +83,16 @@ struct shmemx_ctx {
 /* Its team was destroyed, and the program may still destroy the context. */
 #define CONTEXT_WAITS_FOR_END (1L << 62)
 
-/* NULL for SHMEM_TEAM_INVALID. Ends the job with a message if the team was destroyed. */
+/*
+ * NULL for SHMEM_TEAM_INVALID. Ends the job with a message if the team was destroyed; where errors
+ * return, it breaks the job, and returns NULL.
+ */
 struct shmemx_team *api_team(shmem_team_t handle, const char *routine);
 
-/* The same for a collective: SHMEM_TEAM_INVALID also ends the job. */
+/*
+ * The same for a collective: SHMEM_TEAM_INVALID also ends the job. Where errors return, such a call
+ * goes on in the broken job with a team of this PE alone; it is never NULL.
+ */
 struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine);
 
 extern struct shmemx_team api_world, api_shared;

@@ -348,15 +348,17 @@ void set_broadcast(const struct set *set, void *dest, const void *source, size_t
 	set_note(set, dest, bytes, source, bytes);
 	set_check_agreement(set, "the number of bytes", (long)bytes, "PE_root", root, dest);
 	if (root < 0 || root >= set->group->size)
-		rte_die(set->routine, "PE_root=%d: there are PEs 0 to %d", root, set->group->size - 1);
-	if (bytes == 0)
+		rte_misuse(set->routine, "PE_root=%d: there are PEs 0 to %d", root, set->group->size - 1);
+	if (bytes == 0 || rte_is_broken())
 		return;
 	set_check_overlap(set, (struct set_span){dest, bytes}, (struct set_span){source, bytes}, true);
+	if (rte_is_broken())
+		return;
 	if (set->team)
 		broadcast_in_team(set, dest, source, bytes, root);
 	else
 		pull_from_root(set, dest, source, bytes, root);
 	/* Last, so that a source in the way of dest is out of use. */
-	if (root_too && set->group->me == root && dest != source)
+	if (root_too && set->group->me == root && dest != source && !rte_is_broken())
 		comms_copy_large(dest, source, bytes);
 }

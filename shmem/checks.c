@@ -41,7 +41,7 @@ static long place_in_segment(const void *address)
 static void let_lower_member_speak(const struct set *set, const struct agreement *shown, const struct agreement *first)
 {
 	for (int i = 1; i < set->group->me; i++) {
-		struct agreement theirs;
+		struct agreement theirs = *first;
 
 		comms_get(&theirs, shown, sizeof theirs, set_pe(set, i), set->routine);
 		if (memcmp(&theirs, first, sizeof theirs)) {
@@ -56,21 +56,22 @@ static const char *users_name(const char *routine)
 	return strncmp(routine, "pshmem_", 7) ? routine : routine + 1;
 }
 
-static _Noreturn void complain_of_routine(const struct set *set)
+static void complain_of_routine(const struct set *set)
 {
 	char theirs[sizeof team_scratch(set->team)->called] = "";
 
 	if (set->team)
 		comms_get(theirs, team_scratch(set->team)->called, sizeof theirs, set_pe(set, 0), set->routine);
 	theirs[sizeof theirs - 1] = '\0';
-	rte_die(set->routine, "PE %d is in another collective%s%s; all PEs must make the same calls in the same order",
-		set_pe(set, 0), theirs[0] ? ", " : "", theirs);
+	rte_misuse(set->routine,
+		   "PE %d is in another collective%s%s; all PEs must make the same calls in the same order",
+		   set_pe(set, 0), theirs[0] ? ", " : "", theirs);
 }
 
-static _Noreturn void complain_of_value(const struct set *set, const char *what, long mine, long theirs)
+static void complain_of_value(const struct set *set, const char *what, long mine, long theirs)
 {
-	rte_die(set->routine, "%s is %ld here and %ld on PE %d; all PEs of the call must pass the same", what, mine,
-		theirs, set_pe(set, 0));
+	rte_misuse(set->routine, "%s is %ld here and %ld on PE %d; all PEs of the call must pass the same", what, mine,
+		   theirs, set_pe(set, 0));
 }
 
 static void show_name(const struct set *set)
@@ -86,24 +87,28 @@ void set_must_agree(const struct set *set, const char *name, long value, const c
 {
 	struct agreement *shown, mine, first;
 
+	if (rte_is_broken())
+		return;
 	shown = set->team ? &team_scratch(set->team)->agreement : (struct agreement *)&set->psync[ROUNDS + 1];
 	mine = (struct agreement){fingerprint(set->routine), value, value2, place_in_segment(dest)};
 	*shown = mine;
 	show_name(set);
 	set_sync(set);
 	comms_get(&first, shown, sizeof first, set_pe(set, 0), set->routine);
+	if (rte_is_broken()) /* nothing may have come */
+		return;
 	if (memcmp(&first, &mine, sizeof mine))
 		let_lower_member_speak(set, shown, &first);
 	if (first.routine != mine.routine)
 		complain_of_routine(set);
-	if (name && first.value != mine.value)
+	else if (name && first.value != mine.value)
 		complain_of_value(set, name, mine.value, first.value);
-	if (name2 && first.value2 != mine.value2)
+	else if (name2 && first.value2 != mine.value2)
 		complain_of_value(set, name2, mine.value2, first.value2);
-	if (first.dest != mine.dest)
-		rte_die(set->routine,
-			"dest=%p is a different object than on PE %d; all PEs of the call must pass the same", dest,
-			set_pe(set, 0));
+	else if (first.dest != mine.dest)
+		rte_misuse(set->routine,
+			   "dest=%p is a different object than on PE %d; all PEs of the call must pass the same", dest,
+			   set_pe(set, 0));
 	set_sync(set);
 	memset(shown, 0, sizeof *shown);
 }
@@ -121,10 +126,10 @@ void set_check_overlap(const struct set *set, struct set_span dest, struct set_s
 	if (dest.bytes == 0 || source.bytes == 0 || (may_be_same && d == s))
 		return;
 	if (s < d + dest.bytes && d < s + source.bytes)
-		rte_die_together(set->routine,
-				 "source=%p of %zu bytes overlaps dest=%p of %zu bytes; give %stwo that do not",
-				 (const void *)s, source.bytes, (const void *)d, dest.bytes,
-				 may_be_same ? "one and the same address, or " : "");
+		rte_misuse_together(set->routine,
+				    "source=%p of %zu bytes overlaps dest=%p of %zu bytes; give %stwo that do not",
+				    (const void *)s, source.bytes, (const void *)d, dest.bytes,
+				    may_be_same ? "one and the same address, or " : "");
 }
 
 /* --- Is pSync free? --- */
@@ -166,44 +171,44 @@ void set_check_psync_new(const long *psync, const char *routine)
 		bool early = i < ROUNDS ? psync[i] >= 0 && psync[i] <= 2 : i > ROUNDS && psync[i] < -1;
 
 		if (psync[i] != SHMEM_SYNC_VALUE && !early)
-			rte_die_together(routine,
-					 "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; initialise all "
-					 "SHMEM_SYNC_SIZE elements on "
-					 "all PEs, and synchronise before the first call",
-					 i, psync[i], (long)SHMEM_SYNC_VALUE);
+			rte_misuse_together(routine,
+					    "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; initialise all "
+					    "SHMEM_SYNC_SIZE elements on "
+					    "all PEs, and synchronise before the first call",
+					    i, psync[i], (long)SHMEM_SYNC_VALUE);
 	}
 }
 
 static void check_psync_values(const struct set *set)
 {
-	for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
+	for (int i = 0; i < SHMEM_SYNC_SIZE && !rte_is_broken(); i++)
 		if (set->psync[i] != SHMEM_SYNC_VALUE)
-			rte_die_together(set->routine,
-					 "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; nobody may change it "
-					 "after it was "
-					 "initialised",
-					 i, set->psync[i], (long)SHMEM_SYNC_VALUE);
+			rte_misuse_together(set->routine,
+					    "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; nobody may change it "
+					    "after it was "
+					    "initialised",
+					    i, set->psync[i], (long)SHMEM_SYNC_VALUE);
 }
 
 /* All others may see it; the lowest of them reports it, if it can. */
-static _Noreturn void complain_of_use(const struct set *set, int other)
+static void complain_of_use(const struct set *set, int other)
 {
 	if (set->group->me != (other == 0 ? 1 : 0))
 		rte_let_others_speak();
-	rte_die(set->routine,
-		"pSync=%p: PE %d has not returned yet from an earlier call with it; let the PEs synchronise between "
-		"the two "
-		"calls, or take another pSync",
-		(void *)set->psync, set_pe(set, other));
+	rte_misuse(set->routine,
+		   "pSync=%p: PE %d has not returned yet from an earlier call with it; let the PEs synchronise between "
+		   "the two "
+		   "calls, or take another pSync",
+		   (void *)set->psync, set_pe(set, other));
 }
 
 struct psync_use set_psync_take(const struct set *set, bool only_sync)
 {
 	struct psync_use use = {NULL, 0};
 	_Atomic uint64_t *shown;
-	uint64_t mine, theirs;
+	uint64_t mine, theirs = 0;
 
-	if (!set->team)
+	if (!set->team || rte_is_broken())
 		return use;
 	shown = &team_scratch(set->team)->psync_use;
 	check_psync_values(set);

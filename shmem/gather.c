@@ -302,7 +302,7 @@ void set_fcollect(const struct set *set, void *dest, const void *source, size_t 
 	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
 	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes},
 			  (struct set_span){source, bytes}, false);
-	if (bytes > 0)
+	if (bytes > 0 && !rte_is_broken())
 		gather_equal_blocks(set, dest, source, bytes);
 }
 
@@ -361,6 +361,10 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 		equal = equal && (i == n || here == bytes);
 		at[i] = sum;
 		sum += here;
+	}
+	if (rte_is_broken()) { /* the sizes of other members may be missing */
+		free(at);
+		return;
 	}
 	set_check_overlap(set, (struct set_span){dest, sum}, (struct set_span){source, bytes}, false);
 	if (sum > 0 && equal)

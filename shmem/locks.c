@@ -26,11 +26,13 @@ struct lock_word {
 };
 _Static_assert(sizeof(struct lock_word) == sizeof(long), "a lock is one long");
 
+/* -1: misuse of a job whose errors return. */
 static int home_of(const long *lock, const char *routine)
 {
 	enum comms_segment_id segment;
 
-	comms_check_symmetric(lock, sizeof *lock, "lock", routine);
+	if (!comms_check_symmetric(lock, sizeof *lock, "lock", routine))
+		return -1;
 	segment = comms_find_segment(lock);
 	return (int)((size_t)((const char *)lock - comms.segments[segment].base) / sizeof *lock % (size_t)comms.n_pes);
 }
@@ -69,12 +71,12 @@ PROFILED(shmem_set_lock)
 
 API int pshmem_test_lock(long *lock)
 {
-	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(0, __func__, 0, COMMS_NOBODY); /* so that loops end */
 	struct lock_word *word = (struct lock_word *)lock;
 	int home = home_of(lock, __func__);
 
 	if (home < 0)
-		return 1;
+		return 0;
 	/*
 	 * No PE links behind a PE that is not the tail, so the link can be prepared before the swap
 	 * returns.

@@ -438,10 +438,11 @@ static void reduce_some(struct reduction *r)
 
 	set_note(set, r->dest, bytes, r->source, bytes);
 	set_check_agreement(set, "the number of elements", (long)r->count, NULL, 0, r->dest);
-	if (r->count == 0)
+	if (r->count == 0 || rte_is_broken() || !comms_check_symmetric(r->dest, bytes, "dest", set->routine))
 		return;
-	comms_check_symmetric(r->dest, bytes, "dest", set->routine);
 	set_check_overlap(set, (struct set_span){r->dest, bytes}, (struct set_span){r->source, bytes}, true);
+	if (rte_is_broken())
+		return;
 	comms_group_prepare(set->group);
 	agree_on_torus_method(r);
 	if (!r->by_rings && !r->by_lines && r->trees.tree_choice.trees == 0 && set->team &&

@@ -139,10 +139,11 @@ void set_scan(struct scan *s)
 
 	set_note(set, s->dest, bytes, s->source, bytes);
 	set_check_agreement(set, "nelems", (long)s->count, NULL, 0, s->dest);
-	if (s->count == 0)
+	if (s->count == 0 || rte_is_broken() || !comms_check_symmetric(s->dest, bytes, "dest", set->routine))
 		return;
-	comms_check_symmetric(s->dest, bytes, "dest", set->routine);
 	set_check_overlap(set, (struct set_span){s->dest, bytes}, (struct set_span){s->source, bytes}, true);
+	if (rte_is_broken())
+		return;
 	comms_group_prepare(set->group);
 	if (set->group->on_node && bytes <= ROW_BYTES)
 		scan_by_rows(s);

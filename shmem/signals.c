@@ -34,7 +34,8 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 	here = comms_reach_quickly(dest, bytes, pe, &peer);
 	signal = here ? comms_reach_atomically(word, sizeof *word, pe, &peer) : NULL;
 	if (COMMS_UNLIKELY(!signal || (uintptr_t)word % sizeof *word)) {
-		comms_check_symmetric_anywhere(word, sizeof *word, "sig_addr", call.routine);
+		if (!comms_check_symmetric_anywhere(word, sizeof *word, "sig_addr", call.routine))
+			return;
 		comms_channel_put_signal(api_channel(ctx), &(struct comms_piece){dest, source, bytes},
 					 &(struct comms_signal){word, call.value, op, call.nbi}, pe, call.routine);
 		return;
@@ -70,7 +71,8 @@ PUT_SIGNAL(putmem, void, 1)
 static void change_signal(shmem_ctx_t ctx, enum comms_amo op, uint64_t *word, uint64_t value, int pe,
 			  const char *routine)
 {
-	comms_check_symmetric_anywhere(word, sizeof *word, "sig_addr", routine);
+	if (!comms_check_symmetric_anywhere(word, sizeof *word, "sig_addr", routine))
+		return;
 	pe = api_target(ctx, pe, routine);
 	comms_channel_amo(api_channel(ctx), word, &(struct comms_atomic){op, sizeof *word, value, 0}, pe, routine);
 }
@@ -85,7 +87,8 @@ API uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
 	COMMS_CALL_OR(0, __func__, 0, COMMS_NOBODY);
 	uint64_t now;
 
-	comms_check_symmetric_anywhere(sig_addr, sizeof *sig_addr, "sig_addr", __func__);
+	if (!comms_check_symmetric_anywhere(sig_addr, sizeof *sig_addr, "sig_addr", __func__))
+		return 0;
 	if (comms_is_on_device(sig_addr)) {
 		comms.device->copy(&now, sig_addr, sizeof now);
 		return now;

@@ -112,8 +112,8 @@ int api_agree_on_slot(const struct set *set, enum slot_wish wish)
 		int slot = choose_slot(set_and(set, member ? offer : ALL_SLOTS), set);
 		bool taken;
 
-		if (slot == COMMS_SLOTS)
-			return slot;
+		if (slot == COMMS_SLOTS || rte_is_broken())
+			return COMMS_SLOTS;
 		taken = !member || take_slot(slot);
 		if (set_and(set, taken)) {
 			if (member) {
@@ -229,8 +229,17 @@ API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int strid
 }
 PROFILED(shmem_team_split_strided)
 
+static bool check_entry(const int *pes, int i, const bool *seen, const char *routine)
+{
+	if (pes[i] < 0 || pes[i] >= comms.n_pes)
+		rte_misuse(routine, "pes[%d]=%d: the job has PEs 0 to %d", i, pes[i], comms.n_pes - 1);
+	else if (seen[pes[i]])
+		rte_misuse(routine, "pes[%d]=%d: this PE is in the list already", i, pes[i]);
+	return !rte_is_broken();
+}
+
 /*
- * This PE's position in the list; the job ends if that is no list of different PEs with this one.
+ * This PE's position in the list; misuse and -1 if that is no list of different PEs with this one.
  */
 static int find_in_list(const int *pes, int n, const char *routine)
 {
@@ -240,18 +249,14 @@ static int find_in_list(const int *pes, int n, const char *routine)
 	if (!seen)
 		rte_die(routine, "no memory");
 	if (n < 1 || n > comms.n_pes)
-		rte_die(routine, "n=%d: give 1 to %d PEs", n, comms.n_pes);
-	for (int i = 0; i < n; i++) {
-		if (pes[i] < 0 || pes[i] >= comms.n_pes)
-			rte_die(routine, "pes[%d]=%d: the job has PEs 0 to %d", i, pes[i], comms.n_pes - 1);
-		if (seen[pes[i]])
-			rte_die(routine, "pes[%d]=%d: this PE is in the list already", i, pes[i]);
+		rte_misuse(routine, "n=%d: give 1 to %d PEs", n, comms.n_pes);
+	for (int i = 0; !rte_is_broken() && i < n && check_entry(pes, i, seen, routine); i++) {
 		seen[pes[i]] = true;
 		me = pes[i] == comms.pe ? i : me;
 	}
 	free(seen);
 	if (me < 0)
-		rte_die(routine, "pes: the calling PE is not in the list; only PEs of the new team call this");
+		rte_misuse(routine, "pes: the calling PE is not in the list; only PEs of the new team call this");
 	return me;
 }
 
@@ -269,7 +274,8 @@ API int shmemx_team_of_pes(const int *pes, int n, long *psync, shmem_team_t *new
 	comms_check_up(__func__);
 	*new_team = SHMEM_TEAM_INVALID;
 	group.me = find_in_list(pes, n, __func__);
-	comms_check_symmetric(psync, SHMEM_SYNC_SIZE * sizeof *psync, "psync", __func__);
+	if (!comms_check_symmetric(psync, SHMEM_SYNC_SIZE * sizeof *psync, "psync", __func__))
+		return 1;
 	if (COMMS_UNLIKELY(comms.checks))
 		set_check_psync_new(psync, __func__);
 	members = malloc((size_t)n * sizeof *members);
@@ -349,11 +355,16 @@ API void pshmem_team_destroy(shmem_team_t team)
 	if (team == SHMEM_TEAM_INVALID)
 		return;
 	if (team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED)
-		rte_die(__func__, "the predefined teams cannot be destroyed");
-	api_plans_check_team(team, __func__);
+		rte_misuse(__func__, "the predefined teams cannot be destroyed");
+	else
+		api_plans_check_team(team, __func__);
+	if (rte_is_broken())
+		return;
 	set = set_of_team(team, __func__);
 	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	set_sync(&set);
+	if (rte_is_broken()) /* api_teams_stop frees the team */
+		return;
 	api_requests_end(&set);
 	unlink_team(team);
 	slot = team->group.slot;
@@ -364,26 +375,35 @@ PROFILED(shmem_team_destroy)
 
 API int pshmem_team_my_pe(shmem_team_t team)
 {
+	const struct shmemx_team *of;
+
 	comms_check_up(__func__);
-	return team == SHMEM_TEAM_INVALID ? -1 : api_team(team, __func__)->group.me;
+	of = api_team(team, __func__);
+	return of ? of->group.me : -1;
 }
 PROFILED(shmem_team_my_pe)
 
 API int pshmem_team_n_pes(shmem_team_t team)
 {
+	const struct shmemx_team *of;
+
 	comms_check_up(__func__);
-	return team == SHMEM_TEAM_INVALID ? -1 : api_team(team, __func__)->group.size;
+	of = api_team(team, __func__);
+	return of ? of->group.size : -1;
 }
 PROFILED(shmem_team_n_pes)
 
 API int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)
 {
+	const struct shmemx_team *of;
+
 	comms_check_up(__func__);
 	if (team == SHMEM_TEAM_INVALID)
 		return 1;
-	if (config_mask & SHMEM_TEAM_NUM_CONTEXTS)
-		config->num_contexts = api_team(team, __func__)->config.num_contexts;
-	return 0;
+	of = config_mask & SHMEM_TEAM_NUM_CONTEXTS ? api_team(team, __func__) : NULL;
+	if (of)
+		config->num_contexts = of->config.num_contexts;
+	return of || !(config_mask & SHMEM_TEAM_NUM_CONTEXTS) ? 0 : 1;
 }
 PROFILED(shmem_team_get_config)
 

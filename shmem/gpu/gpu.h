@@ -52,13 +52,13 @@ bool gpu_direct_reduce(const struct set *set, char *dest, const char *source, si
  * For memory of either kind: if dest or source is memory of a GPU, which all members decide alike,
  * because both are symmetric, through the stage.
  */
-#define GPU_OR_HOST(NAME, DECLARED, ARGUMENTS)     \
-	static inline void any_##NAME DECLARED     \
-	{                                          \
-		if (comms_on_device(dest, source)) \
-			gpu_##NAME ARGUMENTS;      \
-		else                               \
-			set_##NAME ARGUMENTS;      \
+#define GPU_OR_HOST(NAME, DECLARED, ARGUMENTS)      \
+	static inline void any_##NAME DECLARED      \
+	{                                           \
+		if (!comms_on_device(dest, source)) \
+			set_##NAME ARGUMENTS;       \
+		else if (!rte_is_broken())          \
+			gpu_##NAME ARGUMENTS;       \
 	}
 GPU_OR_HOST(broadcast, (const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too),
 	    (set, dest, source, bytes, root, root_too))
@@ -76,10 +76,10 @@ GPU_OR_HOST(reduce_narrow,
 
 static inline void any_scan(struct scan *scan)
 {
-	if (comms_on_device(scan->dest, scan->source))
-		gpu_scan(scan);
-	else
+	if (!comms_on_device(scan->dest, scan->source))
 		set_scan(scan);
+	else if (!rte_is_broken())
+		gpu_scan(scan);
 }
 
 #endif

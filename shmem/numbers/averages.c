@@ -33,6 +33,8 @@ FOR_AVG_TYPES(DIVIDE)
 		COMMS_CALL_OR(1, __func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                             \
 		struct set set = set_of_team(team, __func__);                                                 \
 		any_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_sum);                  \
+		if (rte_is_broken())                                                                          \
+			return 1;                                                                             \
 		if (comms_is_on_device(dest))                                                                 \
 			divide_##NAME##_on_device(dest, nreduce, (TYPE)set.group->size);                      \
 		else                                                                                          \

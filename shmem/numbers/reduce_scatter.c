@@ -113,16 +113,15 @@ static void check_arguments(const struct reduction *r, const struct block *block
 	set_note(set, block->dest, bytes, r->source, all);
 	set_check_agreement(set, "the number of elements", (long)block->count, NULL, 0, NULL);
 	set_check_agreement(set, "op", (long)op, "type", (long)type, NULL);
-	if (block->count == 0)
+	if (block->count == 0 || rte_is_broken() || !comms_check_symmetric(r->source, all, "source", set->routine))
 		return;
-	comms_check_symmetric(r->source, all, "source", set->routine);
 	if (block->dest != r->source + bytes * (size_t)set->group->me)
 		set_check_overlap(set, (struct set_span){block->dest, bytes}, (struct set_span){r->source, all}, false);
 }
 
 static void reduce_scatter(struct reduction *r, const struct block *block)
 {
-	if (block->count == 0)
+	if (block->count == 0 || rte_is_broken())
 		return;
 	comms_group_prepare(r->set->group);
 	if (r->count * r->size <= ROW_BYTES)
@@ -145,10 +144,12 @@ API int shmemx_reduce_scatter(shmem_team_t team, void *dest, const void *source,
 
 	r.combine = set_combine(op, type, &r.size);
 	if (!r.combine)
-		rte_die_together(__func__,
-				 "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an "
-				 "operation that the type has",
-				 (int)op, (int)type);
+		rte_misuse_together(__func__,
+				    "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an "
+				    "operation that the type has",
+				    (int)op, (int)type);
+	if (rte_is_broken())
+		return 1;
 	check_arguments(&r, &block, type, op);
 	if (narrow && op != SHMEMX_MIN && op != SHMEMX_MAX) {
 		as_floats = (struct reduce_narrow){narrow, r.combine,
@@ -157,7 +158,7 @@ API int shmemx_reduce_scatter(shmem_team_t team, void *dest, const void *source,
 		r.narrow = &as_floats;
 	}
 	reduce_scatter(&r, &block);
-	if (op == SHMEMX_AVG && !narrow)
+	if (op == SHMEMX_AVG && !narrow && !rte_is_broken())
 		numbers_divide((struct numbers){type, nreduce}, dest, dest, set.group->size);
 	return rte_is_broken();
 }

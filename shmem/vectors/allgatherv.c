@@ -15,7 +15,8 @@ static void check_arguments(const struct set *set, const struct vector *blocks, 
 			    dest);
 	if (blocks->sum == 0)
 		return;
-	comms_check_symmetric(dest, blocks->end, "dest", set->routine);
+	if (!comms_check_symmetric(dest, blocks->end, "dest", set->routine))
+		return;
 	if (source != (char *)dest + blocks->at[me])
 		set_check_overlap(set, (struct set_span){dest, blocks->end}, (struct set_span){source, bytes}, false);
 }
@@ -28,8 +29,9 @@ API int shmemx_allgatherv(shmem_team_t team, void *dest, const void *source, con
 	struct vector blocks = vector_make(&set, &(struct vector_arguments){counts, displs, type, "dest"});
 	struct layout layout = {.at = blocks.at, .last = set.group->size, .bytes = blocks.bytes};
 
-	check_arguments(&set, &blocks, dest, source);
-	if (blocks.sum > 0)
+	if (!rte_is_broken())
+		check_arguments(&set, &blocks, dest, source);
+	if (blocks.sum > 0 && !rte_is_broken())
 		gather_blocks(&set, &layout, dest, source);
 	vector_free(&blocks);
 	return rte_is_broken();

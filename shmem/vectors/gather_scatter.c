@@ -17,9 +17,8 @@ API int shmemx_gather(shmem_team_t team, void *dest, const void *source, size_t 
 	comms_check_on_host(source, "source", __func__);
 	set_check_agreement(&set, "the number of bytes", (long)bytes, "PE_root", PE_root, dest);
 	vectors_check_root(&set, PE_root);
-	if (bytes == 0)
+	if (bytes == 0 || rte_is_broken() || !comms_check_symmetric(dest, all, "dest", __func__))
 		return rte_is_broken();
-	comms_check_symmetric(dest, all, "dest", __func__);
 	if (set.group->me != PE_root || mine != source) {
 		set_check_overlap(&set, (struct set_span){dest, all}, (struct set_span){source, bytes}, false);
 		comms_put(mine, source, bytes, set_pe(&set, PE_root), __func__);
@@ -40,9 +39,8 @@ API int shmemx_scatter(shmem_team_t team, void *dest, const void *source, size_t
 	comms_check_on_host(dest, "dest", __func__);
 	set_check_agreement(&set, "the number of bytes", (long)bytes, "PE_root", PE_root, NULL);
 	vectors_check_root(&set, PE_root);
-	if (bytes == 0)
+	if (bytes == 0 || rte_is_broken() || !comms_check_symmetric(source, all, "source", __func__))
 		return rte_is_broken();
-	comms_check_symmetric(source, all, "source", __func__);
 	if (set.group->me != PE_root || mine != dest)
 		set_check_overlap(&set, (struct set_span){dest, bytes}, (struct set_span){source, all}, false);
 	set_sync(&set);

@@ -9,8 +9,8 @@ size_t vectors_bytes(const struct set *set, size_t count, shmemx_type_t type)
 	size_t size = set_type_size(type);
 
 	if (size == 0)
-		rte_die_together(set->routine, "type=%d is no type; pass SHMEMX_INT, SHMEMX_DOUBLE and the like",
-				 (int)type);
+		rte_misuse_together(set->routine, "type=%d is no type; pass SHMEMX_INT, SHMEMX_DOUBLE and the like",
+				    (int)type);
 	return count * size;
 }
 
@@ -28,7 +28,7 @@ size_t vectors_counted(shmem_team_t team, const size_t *counts, shmemx_type_t ty
 void vectors_check_root(const struct set *set, int root)
 {
 	if (root < 0 || root >= set->group->size)
-		rte_die_together(set->routine, "PE_root=%d: there are PEs 0 to %d", root, set->group->size - 1);
+		rte_misuse_together(set->routine, "PE_root=%d: there are PEs 0 to %d", root, set->group->size - 1);
 }
 
 static void add_block(struct vector *vector, int i)
@@ -45,7 +45,7 @@ static void add_block(struct vector *vector, int i)
 static struct vector vector_of_size(const struct set *set)
 {
 	size_t n = (size_t)set->group->size;
-	struct vector vector = {.at = malloc(2 * n * sizeof *vector.at)};
+	struct vector vector = {.at = calloc(2 * n, sizeof *vector.at)};
 
 	if (!vector.at)
 		rte_die(set->routine, "no memory for the blocks of %zu PEs", n);
@@ -60,9 +60,9 @@ struct vector vector_make(const struct set *set, const struct vector_arguments *
 	size_t size = vectors_bytes(set, 1, arguments->type);
 
 	if (!arguments->counts)
-		rte_die_together(set->routine, "the counts of %s are NULL; pass an array with a count for each PE",
-				 arguments->what);
-	for (int i = 0; i < n; i++) {
+		rte_misuse_together(set->routine, "the counts of %s are NULL; pass an array with a count for each PE",
+				    arguments->what);
+	for (int i = 0; i < n && !rte_is_broken(); i++) {
 		vector.bytes[i] = arguments->counts[i] * size;
 		vector.at[i] = arguments->displs ? arguments->displs[i] * size : vector.sum;
 		add_block(&vector, i);
@@ -113,17 +113,19 @@ void vectors_check_pair(const struct vector_pair *pair)
 	const struct set *set = pair->set;
 	size_t size = set_type_size(pair->type);
 
-	if (pair->bytes == pair->theirs)
+	if (pair->bytes == pair->theirs || rte_is_broken())
 		return;
 	api_let_lower_speak(set_pe(set, pair->member));
 	if (pair->counted)
-		rte_die(set->routine,
-			"source_counts[%d] is %zu here, and dest_counts[%d] is %zu on PE %d of the team; "
-			"both must be the same number of elements",
-			pair->member, pair->bytes / size, set->group->me, pair->theirs / size, pair->member);
-	rte_die(set->routine,
-		"this PE passes %zu elements for PE %d of the team, which passes %zu; both must be the same number",
-		pair->bytes / size, pair->member, pair->theirs / size);
+		rte_misuse(set->routine,
+			   "source_counts[%d] is %zu here, and dest_counts[%d] is %zu on PE %d of the team; "
+			   "both must be the same number of elements",
+			   pair->member, pair->bytes / size, set->group->me, pair->theirs / size, pair->member);
+	else
+		rte_misuse(
+			set->routine,
+			"this PE passes %zu elements for PE %d of the team, which passes %zu; both must be the same number",
+			pair->bytes / size, pair->member, pair->theirs / size);
 }
 
 struct vectors_rooted vectors_gather(const struct set *set, size_t nelems, shmemx_type_t type, int root)
