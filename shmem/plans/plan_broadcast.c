@@ -70,8 +70,8 @@ static void check_broadcast(struct maker *m, const struct plan_order *order)
 
 	set_check_agreement(&m->set, "the number of bytes", (long)m->bytes, "PE_root", order->root, order->dest);
 	if (order->root < 0 || order->root >= m->set.group->size)
-		rte_die_together(m->set.routine, "PE_root=%d: there are PEs 0 to %d", order->root,
-				 m->set.group->size - 1);
+		rte_misuse_together(m->set.routine, "PE_root=%d: there are PEs 0 to %d", order->root,
+				    m->set.group->size - 1);
 	plan_check_data(m, order->dest, m->bytes, order->source, m->bytes);
 	set_check_overlap(&m->set, dest, source, true);
 }

@@ -36,12 +36,12 @@ void *plan_here(const struct maker *m, const void *address, int pe)
 	void *here;
 
 	here = comms_reach_any(address, 1, pe, &peer);
-	if (!here)
-		rte_die(m->set.routine,
-			"PE %d of this node runs another program, so its global data lies differently; use "
-			"shmem_malloc memory",
-			pe);
-	return here;
+	if (!here && !rte_is_broken())
+		rte_misuse(m->set.routine,
+			   "PE %d of this node runs another program, so its global data lies differently; use "
+			   "shmem_malloc memory",
+			   pe);
+	return here ? here : (void *)(uintptr_t)address; /* no plan of a broken job runs */
 }
 
 const struct plan_block *plan_block_of(struct maker *m, int pe)
@@ -156,7 +156,7 @@ void plan_advance(struct maker *m, int queue, struct comms_procedure procedure)
 static int executor_of(int executor, const char *routine)
 {
 	if (executor < SHMEMX_PLAN_AUTO || executor > SHMEMX_PLAN_NIC)
-		rte_die_together(
+		rte_misuse_together(
 			routine,
 			"executor=%d: give SHMEMX_PLAN_AUTO, SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD or SHMEMX_PLAN_NIC",
 			executor);
@@ -175,6 +175,8 @@ struct maker plan_maker(shmem_team_t team, int executor, size_t bytes, const cha
 
 void plan_check_data(struct maker *m, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes)
 {
+	if (rte_is_broken())
+		return;
 	if (dest_bytes > 0) {
 		comms_check_symmetric(dest, dest_bytes, "dest", m->set.routine);
 		m->near &= comms_shared(comms_find_segment(dest));
@@ -196,9 +198,11 @@ static bool takes_thread(const struct maker *m)
 	return !m->plan->list.by_network && !comms.oversubscribed && m->bytes >= THREAD_FROM;
 }
 
-void plan_end(struct maker *m, shmemx_plan_t *plan)
+bool plan_end(struct maker *m, shmemx_plan_t *plan)
 {
 	set_sync(&m->set); /* the others have read this PE's block */
+	if (rte_is_broken())
+		return false;
 	m->plan->words.by_executor = takes_thread(m);
 	m->plan->list.by_executor = m->plan->words.start || m->plan->words.by_executor;
 	/* Procedures move much, or nobody knows how much. */
@@ -206,4 +210,5 @@ void plan_end(struct maker *m, shmemx_plan_t *plan)
 	if (m->plan->list.by_executor)
 		comms_executor_start(m->set.routine);
 	*plan = m->plan;
+	return true;
 }

@@ -24,6 +24,8 @@ struct spot spot_of(const void *address, size_t bytes)
 {
 	enum comms_segment_id segment = bytes ? comms_find_segment(address) : COMMS_HEAP;
 
+	if (segment == COMMS_NO_SEGMENT) /* misuse of a job whose errors return */
+		return (struct spot){COMMS_HEAP, 0};
 	return (struct spot){segment, bytes ? (uint64_t)((const char *)address - comms.segments[segment].base) : 0};
 }
 

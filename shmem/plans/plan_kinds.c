@@ -20,7 +20,11 @@ static bool make_of_kind(struct maker *m, const struct plan_kind *kind, const st
 int plan_of_kind(struct maker *m, const struct plan_kind *kind, struct plan_order order, shmemx_plan_t *plan)
 {
 	*plan = SHMEMX_PLAN_INVALID;
+	if (rte_is_broken())
+		return 1;
 	kind->check(m, &order);
+	if (rte_is_broken())
+		return 1;
 	order.make = kind->again ? kind->make : NULL;
 	order.bytes = m->bytes;
 	order.executor = m->executor;
@@ -28,7 +32,8 @@ int plan_of_kind(struct maker *m, const struct plan_kind *kind, struct plan_orde
 	if (!make_of_kind(m, kind, &order))
 		return 1;
 	m->plan->changes = m->set.team->topology ? m->set.team->topology->changes : 0;
-	plan_end(m, plan);
+	if (!plan_end(m, plan))
+		return 1;
 	m->plan->order = order;
 	m->plan->divides = kind->divides && order.op == SHMEMX_AVG;
 	if (order.make && m->set.team->watch.agree_each == 0 && set_watches(&m->set))

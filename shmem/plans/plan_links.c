@@ -111,6 +111,8 @@ size_t plan_agree_on_links(struct maker *m, const struct plan_order *order)
 	if (plan_wants_nic(m) || !set_may_take_links(&m->set))
 		return 0;
 	set_reduce_words(&m->set, most, 2, SET_MOST);
+	if (rte_is_broken()) /* the most of other members may be missing */
+		return 0;
 	return most[0] > 0 && set_prefers_links(&m->set, most[0], most[1]) ? most[0] : 0;
 }
 

@@ -59,7 +59,7 @@ static _Atomic uint64_t *tree_flag(struct maker *m, int pe, int tree)
 
 static struct comms_session_shown published_queues(struct maker *m, int pe)
 {
-	struct comms_session_shown shown;
+	struct comms_session_shown shown = {0};
 
 	comms_get(&shown, plan_port(m, pe, PORT_IDS), sizeof shown, pe, m->set.routine);
 	return shown;

@@ -404,8 +404,8 @@ static void check_alltoalls(struct maker *m, const struct plan_order *order)
 	set_check_agreement(&m->set, "nelems", (long)elements->count, "dst", elements->dst, order->dest);
 	set_check_agreement(&m->set, "sst", elements->sst, NULL, 0, order->dest);
 	if (elements->dst < 1 || elements->sst < 1)
-		rte_die_together(m->set.routine, "dst=%td, sst=%td: a stride must be at least 1", elements->dst,
-				 elements->sst);
+		rte_misuse_together(m->set.routine, "dst=%td, sst=%td: a stride must be at least 1", elements->dst,
+				    elements->sst);
 	plan_check_data(m, order->dest, spread_bytes(m, elements, elements->dst), order->source,
 			spread_bytes(m, elements, elements->sst));
 }

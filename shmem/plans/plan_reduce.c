@@ -323,13 +323,15 @@ const struct plan_kind plan_reduction = {check_reduction, make_reduction, .again
 
 combine_t *plan_operation(const struct plan_order *order, size_t *size, const char *routine)
 {
-	combine_t *combine = set_combine((shmemx_op_t)order->op, (shmemx_type_t)order->type, size);
+	combine_t *combine;
 
+	*size = 0;
+	combine = set_combine((shmemx_op_t)order->op, (shmemx_type_t)order->type, size);
 	if (!combine)
-		rte_die_together(routine,
-				 "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an "
-				 "operation that the type has",
-				 order->op, order->type);
+		rte_misuse_together(routine,
+				    "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an "
+				    "operation that the type has",
+				    order->op, order->type);
 	return combine;
 }
 
@@ -350,7 +352,7 @@ API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, si
 	struct maker m = plan_maker(team, executor, reduction_bytes(&order, __func__), __func__);
 
 	if (PE_root < 0 || PE_root >= m.set.group->size)
-		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
+		rte_misuse_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
 	return plan_of_kind(&m, &plan_reduction, order, plan);
 }
 

@@ -45,7 +45,7 @@ static void show_blocks(const struct maker *m, const struct plan_order *order)
 static struct shown shown_by(struct maker *m, int member)
 {
 	int pe = set_pe(&m->set, member);
-	struct shown shown;
+	struct shown shown = {.to_bytes = 0}; /* nothing comes in a broken job */
 
 	comms_get(&shown, plan_staging(m, pe) + (size_t)m->set.group->me * sizeof shown, sizeof shown, pe,
 		  m->set.routine);
@@ -69,6 +69,8 @@ static void add_pair(struct maker *m, struct edges *edges, const struct plan_ord
 	size_t out = order->from->bytes[member];
 
 	check_pair(m, order, member, theirs.to_bytes);
+	if (rte_is_broken())
+		return;
 	if (theirs.from_bytes > 0) {
 		m->near = comms_shared((enum comms_segment_id)theirs.from.segment);
 		plan_edge_in(m, edges, end, block_in(order, member), spot_address(&theirs.from), theirs.from_bytes);

@@ -72,10 +72,9 @@ static bool poll_words(void)
 
 static void check_word(const uint64_t *word, const char *name, const char *routine)
 {
-	comms_check_symmetric(word, sizeof *word, name, routine);
-	comms_check_on_host(word, name, routine);
-	if ((uintptr_t)word % sizeof *word != 0)
-		rte_die(routine, "%s=%p is not a multiple of 8; pass an aligned word", name, (const void *)word);
+	if (comms_check_symmetric(word, sizeof *word, name, routine) && comms_check_on_host(word, name, routine) &&
+	    (uintptr_t)word % sizeof *word != 0)
+		rte_misuse(routine, "%s=%p is not a multiple of 8; pass an aligned word", name, (const void *)word);
 }
 
 static void check_free(const uint64_t *word, const char *name, const char *routine)
@@ -84,8 +83,8 @@ static void check_free(const uint64_t *word, const char *name, const char *routi
 		const struct shmemx_plan *other = with_words.plan[i];
 
 		if (other->words.start == word || other->words.done == word)
-			rte_die(routine, "%s=%p is a word of the plan of %s; give each plan words of its own", name,
-				(const void *)word, other->list.routine);
+			rte_misuse(routine, "%s=%p is a word of the plan of %s; give each plan words of its own", name,
+				   (const void *)word, other->list.routine);
 	}
 }
 
@@ -123,19 +122,24 @@ bool plan_words_are_over(const struct shmemx_plan *plan)
 void plan_take_words(struct shmemx_plan *plan, uint64_t *start, uint64_t *done, const char *routine)
 {
 	if (!start != !done)
-		rte_die(routine, "%s is NULL; pass two words, or none to end starts by a word",
-			start ? "done" : "start");
+		rte_misuse(routine, "%s is NULL; pass two words, or none to end starts by a word",
+			   start ? "done" : "start");
+	if (rte_is_broken())
+		return;
 	plan_lose_words(plan);
 	if (!start)
 		return;
 	check_word(start, "start", routine);
 	check_word(done, "done", routine);
 	if (start == done)
-		rte_die(routine, "start and done are the same word; pass two words");
+		rte_misuse(routine, "start and done are the same word; pass two words");
+	if (rte_is_broken())
+		return;
 	pthread_mutex_lock(&with_words.lock);
 	check_free(start, "start", routine);
 	check_free(done, "done", routine);
-	take_words(plan, start, done);
+	if (!rte_is_broken())
+		take_words(plan, start, done);
 	pthread_mutex_unlock(&with_words.lock);
 	comms_executor_start(routine);
 	comms_executor_wake();

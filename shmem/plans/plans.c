@@ -112,7 +112,7 @@ static bool all_have_room(const struct maker *m, bool mine, size_t bytes)
 	uint64_t me = (uint64_t)(m->set.group->size - m->set.group->me);
 	uint64_t first = set_max(&m->set, mine ? 0 : me);
 
-	if (first == me && !m->again && !m->quiet)
+	if (first == me && !m->again && !m->quiet && !rte_is_broken())
 		report_missing_room(m->plan, bytes, m->set.routine);
 	return first == 0;
 }
@@ -148,7 +148,7 @@ bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 	block = m->plan ? take_block(bytes) : BLOCKS_NONE;
 	if (m->again && m->plan->list.by_network)
 		comms_complete_all();
-	if (!all_have_room(m, block != BLOCKS_NONE, bytes)) {
+	if (!all_have_room(m, block != BLOCKS_NONE, bytes) || block == BLOCKS_NONE) {
 		release_block(block);
 		if (m->plan && !m->again)
 			free_plan(m->plan);
@@ -167,7 +167,7 @@ bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 	team_scratch(m->set.team)->plan =
 		(struct plan_block){m->plan->block, m->plan->block + ports * sizeof(struct port), edges, 0};
 	set_sync(&m->set);
-	return true;
+	return !rte_is_broken(); /* else nobody knows where the others have theirs */
 }
 
 struct shmemx_plan *plan_after(const struct shmemx_team *team, uint64_t number)
@@ -211,13 +211,14 @@ size_t plans_moved(const struct shmemx_team *team, bool *under_way)
 
 /* --- API --- */
 
+/* NULL: misuse of a job whose errors return. */
 static struct shmemx_plan *plan_of(shmemx_plan_t plan, const char *routine)
 {
 	comms_check_up(routine);
-	if (COMMS_UNLIKELY(!plan || plan < plans.plan || plan >= plans.plan + SHMEMX_PLANS || !plan->team ||
-			   plan->kind))
-		rte_die(routine, "plan=%p is no plan; it is SHMEMX_PLAN_INVALID, or was freed", (void *)plan);
-	return plan;
+	if (COMMS_LIKELY(plan && plan >= plans.plan && plan < plans.plan + SHMEMX_PLANS && plan->team && !plan->kind))
+		return plan;
+	rte_misuse(routine, "plan=%p is no plan; it is SHMEMX_PLAN_INVALID, or was freed", (void *)plan);
+	return NULL;
 }
 
 static bool is_started(const struct shmemx_plan *plan)
@@ -265,18 +266,22 @@ static void end_run(struct shmemx_plan *plan)
 	atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_release);
 }
 
-static void begin_run(struct shmemx_plan *plan, const char *routine)
+/* Returns false if the job is broken. */
+static bool begin_run(struct shmemx_plan *plan, const char *routine)
 {
 	int state = PLAN_IDLE;
 
 	while (!atomic_compare_exchange_strong_explicit(&plan->state, &state, PLAN_STARTED, memory_order_acquire,
 							memory_order_acquire)) {
 		if (COMMS_UNLIKELY(state == PLAN_STARTED))
-			rte_die(routine, "the plan of %s is under way since it was started last; wait for it first",
-				plan->list.routine);
+			rte_misuse(routine, "the plan of %s is under way since it was started last; wait for it first",
+				   plan->list.routine);
 		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&plan->state, memory_order_acquire) != PLAN_HELD);
+		if (rte_is_broken())
+			return false;
 		state = PLAN_IDLE;
 	}
+	return true;
 }
 
 static void run(struct shmemx_plan *plan)
@@ -288,8 +293,8 @@ static void run(struct shmemx_plan *plan)
 
 void plan_start_run(struct shmemx_plan *plan, const char *routine)
 {
-	begin_run(plan, routine);
-	run(plan);
+	if (begin_run(plan, routine))
+		run(plan);
 }
 
 bool plan_try_run(struct shmemx_plan *plan)
@@ -340,9 +345,11 @@ API int shmemx_plan_wait_within(shmemx_plan_t plan, double seconds)
 	struct shmemx_plan *p = plan_of(plan, __func__);
 	int64_t end = wait_end(seconds, __func__);
 
+	if (rte_is_broken())
+		return 1;
 	hang_note_bounded(__func__);
 	COMMS_WAIT(COMMS_ANYWHERE, run_is_over(p) || wait_is_past(end));
-	return run_is_over(p) ? 0 : 1;
+	return run_is_over(p) ? rte_is_broken() : 1;
 }
 
 API void shmemx_plan_start(shmemx_plan_t plan)
@@ -350,10 +357,13 @@ API void shmemx_plan_start(shmemx_plan_t plan)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
-	if (COMMS_UNLIKELY(p->words.start != NULL))
-		rte_die(__func__, "a word starts the plan of %s; write it, or end that with shmemx_plan_start_on",
-			p->list.routine);
-	plan_start_run(p, __func__);
+	if (!p)
+		return;
+	if (COMMS_LIKELY(!p->words.start))
+		plan_start_run(p, __func__);
+	else
+		rte_misuse(__func__, "a word starts the plan of %s; write it, or end that with shmemx_plan_start_on",
+			   p->list.routine);
 }
 
 API void shmemx_plan_start_on(shmemx_plan_t plan, uint64_t *start, uint64_t *done)
@@ -361,9 +371,12 @@ API void shmemx_plan_start_on(shmemx_plan_t plan, uint64_t *start, uint64_t *don
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
+	if (!p)
+		return;
 	if (is_under_way(p) || (!p->words.start && is_started(p)))
-		rte_die(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
-	plan_take_words(p, start, done, __func__);
+		rte_misuse(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
+	else
+		plan_take_words(p, start, done, __func__);
 }
 
 API int shmemx_plan_test(shmemx_plan_t plan)
@@ -371,7 +384,7 @@ API int shmemx_plan_test(shmemx_plan_t plan)
 	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
-	return run_is_over(p);
+	return !p || run_is_over(p); /* a loop that tests a plan ends in a broken job, too */
 }
 
 API void shmemx_plan_wait(shmemx_plan_t plan)
@@ -379,6 +392,8 @@ API void shmemx_plan_wait(shmemx_plan_t plan)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
+	if (!p)
+		return;
 	if (COMMS_LIKELY(!p->words.start)) {
 		plan_wait_run(p);
 	} else if (!plan_words_are_over(p)) {
@@ -395,10 +410,14 @@ API void shmemx_plan_free(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
-	struct set set = {&p->team->group, p->team, NULL, __func__};
+	struct set set = {.routine = __func__};
 
-	if (is_under_way(p))
-		rte_die(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
+	if (p && is_under_way(p))
+		rte_misuse(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
+	if (rte_is_broken())
+		return;
+	set.group = &p->team->group;
+	set.team = p->team;
 	plan_lose_words(p);
 	hang_note_group(__func__, set.group);
 	set_check_agreement(&set, "the plan's number among those of its team", (long)p->number, NULL, 0, NULL);
@@ -412,7 +431,8 @@ void plan_discard(const struct set *set, struct shmemx_plan *plan)
 	if (plan->list.by_network)
 		comms_complete_all();
 	set_sync(set);
-	free_plan(plan);
+	if (!rte_is_broken()) /* else api_plans_stop frees it: others may still send for it */
+		free_plan(plan);
 }
 
 static bool same_key(const struct plan_order *a, const struct plan_order *b)
@@ -463,7 +483,7 @@ bool plan_discard_oldest(const struct set *set)
 	struct plans_kept kept;
 	struct shmemx_plan *oldest = plan_oldest(set->team, &kept);
 
-	if (!oldest)
+	if (!oldest || rte_is_broken())
 		return false;
 	plan_wait_run(oldest);
 	plan_discard(set, oldest);
@@ -475,9 +495,10 @@ bool plan_discard_oldest(const struct set *set)
 void api_plans_check(const char *routine)
 {
 	for (int i = 0; i < SHMEMX_PLANS; i++)
-		if (plans.plan[i].team && is_under_way(&plans.plan[i]))
-			rte_die(routine, "%s%s is under way; wait for %s first", plans.plan[i].kind ? "" : "a plan of ",
-				plans.plan[i].list.routine, plans.plan[i].kind ? "its request" : "it");
+		if (plans.plan[i].team && is_under_way(&plans.plan[i]) && !rte_is_broken())
+			rte_misuse(routine, "%s%s is under way; wait for %s first",
+				   plans.plan[i].kind ? "" : "a plan of ", plans.plan[i].list.routine,
+				   plans.plan[i].kind ? "its request" : "it");
 }
 
 void api_plans_check_team(const struct shmemx_team *team, const char *routine)
@@ -486,11 +507,11 @@ void api_plans_check_team(const struct shmemx_team *team, const char *routine)
 		struct shmemx_plan *plan = &plans.plan[i];
 
 		if (plan->team == team && !plan->kind)
-			rte_die_together(routine, "the team has a plan of %s; free it first with shmemx_plan_free",
-					 plan->list.routine);
-		if (plan->team == team && is_under_way(plan))
-			rte_die_together(routine, "%s is under way on the team; wait for its request first",
-					 plan->list.routine);
+			rte_misuse_together(routine, "the team has a plan of %s; free it first with shmemx_plan_free",
+					    plan->list.routine);
+		else if (plan->team == team && is_under_way(plan))
+			rte_misuse_together(routine, "%s is under way on the team; wait for its request first",
+					    plan->list.routine);
 	}
 }
 

@@ -155,7 +155,8 @@ struct when {
  * then unchanged.
  */
 bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges);
-void plan_end(struct maker *m, shmemx_plan_t *plan);
+/* Returns false if the job has broken meanwhile: the commands are of no use. */
+bool plan_end(struct maker *m, shmemx_plan_t *plan);
 /*
  * For making old plans of a team again: the next plan, in the order of their numbers, after the one
  * with this number that has a record of the call that made it (struct plan_order) and was made

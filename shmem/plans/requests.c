@@ -48,13 +48,21 @@ static struct shmemx_plan *make_plan(const struct nonblocking *call, const char 
 	return plan;
 }
 
+static void end_request(shmemx_req_h *request)
+{
+	free(*request);
+	*request = SHMEMX_REQ_INVALID;
+}
+
 int nonblocking_start(const struct nonblocking *call, const char *routine, shmemx_req_h *request)
 {
 	struct shmemx_team *team = api_team_or_die(call->team, routine);
 	struct shmemx_plan *plan = plan_find(team, call->kind, &call->key);
 
 	if (!request)
-		rte_die_together(routine, "request is NULL; pass the address of a shmemx_req_h");
+		rte_misuse_together(routine, "request is NULL; pass the address of a shmemx_req_h");
+	if (rte_is_broken())
+		return 1;
 	*request = SHMEMX_REQ_INVALID;
 	if (!plan)
 		plan = make_plan(call, routine);
@@ -68,6 +76,10 @@ int nonblocking_start(const struct nonblocking *call, const char *routine, shmem
 	plan->list.routine = routine;
 	if (call->prepare)
 		call->prepare(plan, call->arguments);
+	if (rte_is_broken()) {
+		end_request(request);
+		return 1;
+	}
 	plan_start_run(plan, routine);
 	**request = (struct shmemx_request){plan, plan->serial, plan->list.run};
 	return 0;
@@ -88,15 +100,9 @@ static bool is_current(const struct shmemx_request *request)
 	return request->plan->serial == request->serial && request->plan->list.run == request->run;
 }
 
-static void end_request(shmemx_req_h *request)
-{
-	free(*request);
-	*request = SHMEMX_REQ_INVALID;
-}
-
 API int shmemx_req_test(shmemx_req_h *request)
 {
-	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
+	COMMS_CALL_OR(0, __func__, 0, COMMS_NOBODY); /* so that loops end */
 	if (*request == SHMEMX_REQ_INVALID)
 		return 0;
 	if (is_current(*request) && !plan_test_run((*request)->plan))
@@ -113,7 +119,7 @@ API int shmemx_req_wait(shmemx_req_h *request)
 	if (is_current(*request))
 		plan_wait_run((*request)->plan);
 	end_request(request);
-	return 0;
+	return rte_is_broken();
 }
 
 void api_requests_end(const struct set *set)
