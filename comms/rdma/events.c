@@ -4,6 +4,7 @@
 #include "comms/ops/ops.h"
 #include "comms/wait/hang.h"
 #include "comms/wait/wait.h"
+#include "rte/rte.h"
 
 #define ONE_DRAWN (1UL << 32)
 #define REPORT_EACH (COMMS_EVENTS / 4) /* events taken before other PEs learn of it */
@@ -41,7 +42,7 @@ uint32_t comms_event_number(int pe, void (*meanwhile)(void), const char *routine
 	uint32_t number = (uint32_t)(counts >> 32);
 	unsigned sleeps = 0;
 
-	while (number - (uint32_t)counts >= COMMS_EVENTS) {
+	while (number - (uint32_t)counts >= COMMS_EVENTS && !rte_is_broken()) {
 		uint32_t key;
 
 		meanwhile();

@@ -30,15 +30,18 @@ bool comms_buffer_is_gone(const struct comms_buffer *buffer)
 
 static void no_path(const struct comms_buffer *buffer, const char *routine)
 {
-	if (errno == EFAULT)
-		rte_die(routine,
-			"the buffer of PE %d at 0x%llx, or memory of this PE, no longer exists; unregister "
-			"memory before freeing it",
-			buffer->pe, (unsigned long long)buffer->base);
-	rte_die(routine,
-		"the kernel does not let this process reach into that of PE %d (%s); allow it "
-		"(kernel.yama.ptrace_scope=0), or set SHMEM_PATHS=ucx",
-		buffer->pe, strerror(errno));
+	int error = errno;
+
+	if (error == EFAULT)
+		rte_misuse(routine,
+			   "the buffer of PE %d at 0x%llx, or memory of this PE, no longer exists; unregister "
+			   "memory before freeing it",
+			   buffer->pe, (unsigned long long)buffer->base);
+	else
+		rte_break(error == ESRCH ? RTE_ERROR_LOST : RTE_ERROR_OTHER, buffer->pe, routine,
+			  "the kernel does not let this process reach into that of PE %d (%s); allow it "
+			  "(kernel.yama.ptrace_scope=0), or set SHMEM_PATHS=ucx",
+			  buffer->pe, strerror(error));
 }
 
 static void copy_by_kernel(const struct comms_buffer *buffer, size_t offset, char *here, size_t bytes, bool in,
@@ -51,8 +54,10 @@ static void copy_by_kernel(const struct comms_buffer *buffer, size_t offset, cha
 		ssize_t done = in ? process_vm_writev(buffer->process, &local, 1, &remote, 1, 0)
 				  : process_vm_readv(buffer->process, &local, 1, &remote, 1, 0);
 
-		if (done <= 0)
+		if (done <= 0) {
 			no_path(buffer, routine);
+			return;
+		}
 		here += done;
 		there += done;
 		bytes -= (size_t)done;

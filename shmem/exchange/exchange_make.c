@@ -18,24 +18,25 @@ static struct {
 	struct destroyed_handles destroyed;
 } exchanges = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void check_exchange_edges(const shmemx_edge_t *edges, int n_edges, const struct comms_group *group,
+static bool check_exchange_edges(const shmemx_edge_t *edges, int n_edges, const struct comms_group *group,
 				 const char *routine)
 {
 	if (n_edges < 0)
-		rte_die_together(routine, "n_edges=%d is negative", n_edges);
-	for (int i = 0; i < n_edges; i++) {
+		rte_misuse_together(routine, "n_edges=%d is negative", n_edges);
+	for (int i = 0; i < n_edges && !rte_is_broken(); i++) {
 		if ((unsigned)edges[i].pe >= (unsigned)group->size)
-			rte_die_together(routine, "edges[%d].pe=%d: the team has PEs 0 to %d", i, edges[i].pe,
-					 group->size - 1);
+			rte_misuse_together(routine, "edges[%d].pe=%d: the team has PEs 0 to %d", i, edges[i].pe,
+					    group->size - 1);
 		if (edges[i].edge < 0)
-			rte_die_together(routine, "edges[%d].edge=%d is negative", i, edges[i].edge);
+			rte_misuse_together(routine, "edges[%d].edge=%d is negative", i, edges[i].edge);
 		if (edges[i].options & ~(SHMEMX_EDGE_ONE_SEND_BUFFER | SHMEMX_EDGE_EACH_ITERATION))
-			rte_die_together(routine, "edges[%d].options=%#x: no such option; initialise the edges", i,
-					 edges[i].options);
+			rte_misuse_together(routine, "edges[%d].options=%#x: no such option; initialise the edges", i,
+					    edges[i].options);
 		if (edges[i].send_bytes > PTRDIFF_MAX / 8 || edges[i].receive_bytes > PTRDIFF_MAX / 8)
-			rte_die_together(routine, "edges[%d]: messages of %zu and %zu bytes are too large", i,
-					 edges[i].send_bytes, edges[i].receive_bytes);
+			rte_misuse_together(routine, "edges[%d]: messages of %zu and %zu bytes are too large", i,
+					    edges[i].send_bytes, edges[i].receive_bytes);
 	}
+	return !rte_is_broken();
 }
 
 static size_t out_buffers(const shmemx_edge_t *edge)
@@ -134,12 +135,13 @@ static void check_neighbour(const struct edge *edge, int i, const struct station
 	if (theirs->pe == comms.pe && theirs->edge == i) {
 		if (theirs->receive_bytes >= edge->send_bytes)
 			return;
-		rte_die(routine, "edges[%d].send_bytes=%zu, but PE %d receives at most %zu bytes on that edge", i,
-			edge->send_bytes, edge->pe, (size_t)theirs->receive_bytes);
+		rte_misuse(routine, "edges[%d].send_bytes=%zu, but PE %d receives at most %zu bytes on that edge", i,
+			   edge->send_bytes, edge->pe, (size_t)theirs->receive_bytes);
+		return;
 	}
 	api_let_lower_speak(edge->pe);
-	rte_die(routine, "edges[%d] leads to edge %d of PE %d, but that one leads to edge %d of PE %d", i,
-		(int)edge->mine->edge, edge->pe, (int)theirs->edge, (int)theirs->pe);
+	rte_misuse(routine, "edges[%d] leads to edge %d of PE %d, but that one leads to edge %d of PE %d", i,
+		   (int)edge->mine->edge, edge->pe, (int)theirs->edge, (int)theirs->pe);
 }
 
 static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const char *routine)
@@ -149,7 +151,9 @@ static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const
 
 	if (edge->mine->edge >= stations) {
 		api_let_lower_speak(edge->pe);
-		rte_die(routine, "edges[%d].edge=%d, but PE %d has no such edge", i, (int)edge->mine->edge, edge->pe);
+		rte_misuse(routine, "edges[%d].edge=%d, but PE %d has no such edge", i, (int)edge->mine->edge,
+			   edge->pe);
+		return;
 	}
 	edge->theirs = (struct station *)x->block + edge->mine->edge;
 	comms_get(&theirs, edge->theirs, sizeof theirs, edge->pe, routine);
@@ -262,7 +266,8 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 	struct block_needs needs;
 
 	set_check_agreement(&world, NULL, 0, NULL, 0, NULL);
-	check_exchange_edges(edges, n_edges, group, __func__);
+	if (!check_exchange_edges(edges, n_edges, group, __func__))
+		return 1;
 	*exchange = SHMEMX_EXCHANGE_INVALID;
 	x = calloc(1, sizeof *x + (size_t)n_edges * sizeof x->edges[0]);
 	if (!x)
@@ -290,9 +295,11 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 API int shmemx_exchange_create_grid(shmem_team_t team, const size_t *bytes, int options, shmemx_exchange_t *exchange)
 {
 	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
-	const struct grid *grid = api_grid_or_die(team, __func__);
+	const struct grid *grid = api_grid_of(team, __func__);
 	shmemx_edge_t edges[2 * TORUS_AXES] = {0};
 
+	if (!grid)
+		return 1;
 	for (int e = 0; e < 2 * grid->cells.dims; e++) {
 		int pe = api_grid_neighbour(grid, team->group.me, e / 2, e % 2 ? -1 : 1);
 
@@ -357,10 +364,14 @@ API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 
 	if (!exchange)
-		rte_die_together(__func__, "exchange is SHMEMX_EXCHANGE_INVALID");
-	if (exchange->destroyed)
-		rte_die_together(__func__, "exchange=%p was destroyed already", (void *)exchange);
+		rte_misuse_together(__func__, "exchange is SHMEMX_EXCHANGE_INVALID");
+	else if (exchange->destroyed)
+		rte_misuse_together(__func__, "exchange=%p was destroyed already", (void *)exchange);
+	if (rte_is_broken())
+		return;
 	come_to_rest_together(exchange, __func__);
+	if (rte_is_broken()) /* api_exchanges_stop frees it */
+		return;
 	unlist_exchange(exchange);
 	api_release(exchange->block, __func__); /* after its barrier all messages have arrived */
 	release_completions(exchange);

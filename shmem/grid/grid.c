@@ -16,25 +16,26 @@
 #include "comms/torus/place.h"
 #include "comms/torus/routes.h"
 
-const struct grid *api_grid_or_die(shmem_team_t handle, const char *routine)
+const struct grid *api_grid_of(shmem_team_t handle, const char *routine)
 {
 	const struct shmemx_team *team = api_team_or_die(handle, routine);
 
-	if (!team->grid)
-		rte_die(routine, "the team is no grid; shmemx_grid_create makes them");
+	if (!team->grid && !rte_is_broken())
+		rte_misuse(routine, "the team is no grid; shmemx_grid_create makes them");
 	return team->grid;
 }
 
 /* --- The sizes --- */
 
-static void check_sizes(int dims, const int *sizes, const char *routine)
+static bool check_sizes(int dims, const int *sizes, const char *routine)
 {
 	if (dims < 1 || dims > TORUS_AXES)
-		rte_die_together(routine, "dims=%d: a grid has 1 to %d dimensions", dims, TORUS_AXES);
-	for (int i = 0; i < dims; i++)
+		rte_misuse_together(routine, "dims=%d: a grid has 1 to %d dimensions", dims, TORUS_AXES);
+	for (int i = 0; i < dims && !rte_is_broken(); i++)
 		if (sizes[i] < 0)
-			rte_die_together(routine, "sizes[%d]=%d: give a size from 1, or 0 to have one chosen", i,
-					 sizes[i]);
+			rte_misuse_together(routine, "sizes[%d]=%d: give a size from 1, or 0 to have one chosen", i,
+					    sizes[i]);
+	return !rte_is_broken();
 }
 
 static long product_of_sizes(int dims, const int *sizes)
@@ -47,7 +48,7 @@ static long product_of_sizes(int dims, const int *sizes)
 }
 
 /* Fills in sizes that are 0, as near a cube as the factors of the rest allow. */
-static void choose_sizes(struct torus_grid *grid, const int *sizes, int pes, const char *routine)
+static bool choose_sizes(struct torus_grid *grid, const int *sizes, int pes, const char *routine)
 {
 	long given = product_of_sizes(grid->dims, sizes);
 	struct torus_shape rest;
@@ -55,9 +56,11 @@ static void choose_sizes(struct torus_grid *grid, const int *sizes, int pes, con
 
 	for (int i = 0; i < grid->dims; i++)
 		open += sizes[i] == 0;
-	if (open ? pes % given != 0 : given != pes)
-		rte_die_together(routine, "sizes have a product of %ld, and the team has %d PEs; %s", given, pes,
-				 open ? "it must divide them" : "both must be the same");
+	if (open ? pes % given != 0 : given != pes) {
+		rte_misuse_together(routine, "sizes have a product of %ld, and the team has %d PEs; %s", given, pes,
+				    open ? "it must divide them" : "both must be the same");
+		return false;
+	}
 	torus_shape_guess(&rest, pes / (int)given, open ? open : 1);
 	for (int i = 0; i < grid->dims; i++) {
 		grid->size[i] = sizes[i];
@@ -67,6 +70,24 @@ static void choose_sizes(struct torus_grid *grid, const int *sizes, int pes, con
 		}
 	}
 	torus_grid_complete(grid);
+	return true;
+}
+
+/* What the program passes. */
+struct cells {
+	int dims;
+	const int *sizes, *wraps;
+};
+
+/* False: misuse of a job whose errors return. */
+static bool make_cells(struct torus_grid *grid, struct cells cells, int pes, const char *routine)
+{
+	if (!check_sizes(cells.dims, cells.sizes, routine))
+		return false;
+	grid->dims = cells.dims;
+	for (int i = 0; i < cells.dims; i++)
+		grid->wraps[i] = !cells.wraps || cells.wraps[i];
+	return choose_sizes(grid, cells.sizes, pes, routine);
 }
 
 /* --- The placement --- */
@@ -226,11 +247,11 @@ API int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, cons
 	if (!new)
 		rte_die(__func__, "no memory");
 	*grid = SHMEM_TEAM_INVALID;
-	check_sizes(dims, sizes, __func__);
-	new->cells.dims = dims;
-	for (int i = 0; i < dims; i++)
-		new->cells.wraps[i] = !wraps || wraps[i];
-	choose_sizes(&new->cells, sizes, group->size, __func__);
+	if (!make_cells(&new->cells, (struct cells){dims, sizes, wraps}, group->size, __func__)) {
+		free(new);
+		free(pes);
+		return 1;
+	}
 	set_check_agreement(&set, "dims", dims, "reorder", reorder, NULL);
 	set_check_agreement(&set, "sizes[0]", new->cells.size[0], "sizes[dims-1]", new->cells.size[dims - 1], NULL);
 	place_members(new, pes, group, reorder, __func__);
@@ -271,44 +292,48 @@ int api_grid_neighbour(const struct grid *grid, int pe, int dim, int steps)
 	return to < 0 || to >= size ? -1 : pe + ((int)to - at) * stride;
 }
 
+/* NULL: misuse of a job whose errors return. */
 static const struct grid *check_dim(shmem_team_t team, int dim, const char *routine)
 {
-	const struct grid *grid = api_grid_or_die(team, routine);
+	const struct grid *grid = api_grid_of(team, routine);
 
-	if (dim < 0 || dim >= grid->cells.dims)
-		rte_die(routine, "dim=%d: the grid has dimensions 0 to %d", dim, grid->cells.dims - 1);
-	return grid;
+	if (!grid || (dim >= 0 && dim < grid->cells.dims))
+		return grid;
+	rte_misuse(routine, "dim=%d: the grid has dimensions 0 to %d", dim, grid->cells.dims - 1);
+	return NULL;
 }
 
 API int shmemx_grid_sizes(shmem_team_t team, int *sizes, int *wraps)
 {
-	const struct grid *grid = api_grid_or_die(team, __func__);
+	const struct grid *grid = api_grid_of(team, __func__);
 
-	for (int i = 0; i < grid->cells.dims; i++) {
+	for (int i = 0; grid && i < grid->cells.dims; i++) {
 		if (sizes)
 			sizes[i] = grid->cells.size[i];
 		if (wraps)
 			wraps[i] = grid->cells.wraps[i];
 	}
-	return grid->cells.dims;
+	return grid ? grid->cells.dims : 0;
 }
 
 API void shmemx_grid_coordinates(shmem_team_t team, int pe, int *coordinates)
 {
-	const struct grid *grid = api_grid_or_die(team, __func__);
+	const struct grid *grid = api_grid_of(team, __func__);
 
+	if (!grid)
+		return;
 	if (pe < 0 || pe >= grid->cells.cells)
-		rte_die(__func__, "pe=%d: the grid has PEs 0 to %d", pe, grid->cells.cells - 1);
-	for (int i = 0; i < grid->cells.dims; i++)
+		rte_misuse(__func__, "pe=%d: the grid has PEs 0 to %d", pe, grid->cells.cells - 1);
+	for (int i = 0; i < grid->cells.dims && pe >= 0 && pe < grid->cells.cells; i++)
 		coordinates[i] = pe / stride_of(&grid->cells, i) % grid->cells.size[i];
 }
 
 API int shmemx_grid_pe(shmem_team_t team, const int *coordinates)
 {
-	const struct grid *grid = api_grid_or_die(team, __func__);
-	int pe = 0;
+	const struct grid *grid = api_grid_of(team, __func__);
+	int pe = grid ? 0 : -1;
 
-	for (int i = 0; i < grid->cells.dims && pe >= 0; i++)
+	for (int i = 0; grid && i < grid->cells.dims && pe >= 0; i++)
 		pe = api_grid_neighbour(grid, pe, i, coordinates[i]);
 	return pe;
 }
@@ -317,18 +342,20 @@ API int shmemx_grid_neighbour(shmem_team_t team, int dim, int steps)
 {
 	const struct grid *grid = check_dim(team, dim, __func__);
 
-	return api_grid_neighbour(grid, team->group.me, dim, steps);
+	return grid ? api_grid_neighbour(grid, team->group.me, dim, steps) : -1;
 }
 
 API void shmemx_grid_shift(shmem_team_t team, int dim, int steps, int *source, int *dest)
 {
 	const struct grid *grid = check_dim(team, dim, __func__);
 
-	*source = api_grid_neighbour(grid, team->group.me, dim, -steps);
-	*dest = api_grid_neighbour(grid, team->group.me, dim, steps);
+	*source = grid ? api_grid_neighbour(grid, team->group.me, dim, -steps) : -1;
+	*dest = grid ? api_grid_neighbour(grid, team->group.me, dim, steps) : -1;
 }
 
 API void shmemx_grid_report(shmem_team_t team, shmemx_grid_report_t *report)
 {
-	*report = api_grid_or_die(team, __func__)->report;
+	const struct grid *grid = api_grid_of(team, __func__);
+
+	*report = grid ? grid->report : (shmemx_grid_report_t){.how = "none"};
 }

@@ -13,8 +13,8 @@ struct grid {
 	shmemx_grid_report_t report;
 };
 
-/* Ends the job with a message if the team is no grid. */
-const struct grid *api_grid_or_die(shmem_team_t team, const char *routine);
+/* Ends the job with a message if the team is no grid; NULL where errors return. */
+const struct grid *api_grid_of(shmem_team_t team, const char *routine);
 
 /*
  * The PE that is `step` steps from a PE along a dimension; -1: outside of the grid. Both are

@@ -26,8 +26,8 @@ API int shmemx_torus_coordinates(int pe, int *coordinates)
 {
 	const struct torus_job *job;
 
-	comms_check_up(__func__);
-	comms_check_pe(pe, __func__);
+	if (!comms_check_pe(pe, __func__))
+		return 0;
 	job = comms_ensure_torus();
 	torus_coordinates(&job->sites.shape, torus_job_place(job, pe), coordinates);
 	return job->sites.shape.axes;
@@ -35,9 +35,8 @@ API int shmemx_torus_coordinates(int pe, int *coordinates)
 
 API int shmemx_torus_hops(int pe, int other)
 {
-	comms_check_up(__func__);
-	comms_check_pe(pe, __func__);
-	comms_check_pe(other, __func__);
+	if (!comms_check_pe(pe, __func__) || !comms_check_pe(other, __func__))
+		return 0;
 	return torus_job_hops(comms_ensure_torus(), pe, other);
 }
 

@@ -28,16 +28,17 @@ struct shmemx_heap {
 
 static struct shmemx_heap heaps[SHMEMX_HEAPS];
 
-static struct shmemx_heap *heap_or_die(shmemx_heap_t heap, const char *routine)
+/* NULL: misuse of a job whose errors return. */
+static struct shmemx_heap *heap_of(shmemx_heap_t heap, const char *routine)
 {
 	uintptr_t offset = (uintptr_t)heap - (uintptr_t)heaps;
 
 	comms_check_up(routine);
-	if (offset >= sizeof heaps || offset % sizeof *heaps || !heap->blocks)
-		rte_die_together(routine,
-				 "heap=%p is no heap, or was destroyed; give a handle of shmemx_heap_create_in",
-				 (void *)heap);
-	return heap;
+	if (offset < sizeof heaps && offset % sizeof *heaps == 0 && heap->blocks)
+		return heap;
+	rte_misuse_together(routine, "heap=%p is no heap, or was destroyed; give a handle of shmemx_heap_create_in",
+			    (void *)heap);
+	return NULL;
 }
 
 /* --- Creation --- */
@@ -47,20 +48,21 @@ static bool overlaps(const char *base, size_t bytes, const struct comms_segment 
 	return base < segment->base + segment->size && segment->base < base + bytes;
 }
 
-static void check_memory(const char *base, size_t bytes, const char *routine)
+static bool check_memory(const char *base, size_t bytes, const char *routine)
 {
 	static const char *const names[] = {"symmetric heap", "program's global data"};
 
 	if (!base || bytes == 0)
-		rte_die_together(routine, "base=%p, bytes=%zu: give memory that this process has mapped",
-				 (const void *)base, bytes);
-	if ((uintptr_t)base + bytes < (uintptr_t)base)
-		rte_die(routine, "bytes=%zu is more than there is behind base=%p", bytes, (const void *)base);
+		rte_misuse_together(routine, "base=%p, bytes=%zu: give memory that this process has mapped",
+				    (const void *)base, bytes);
+	else if ((uintptr_t)base + bytes < (uintptr_t)base)
+		rte_misuse(routine, "bytes=%zu is more than there is behind base=%p", bytes, (const void *)base);
 	for (int i = 0; i < COMMS_MOST_SEGMENTS; i++)
 		if (comms_segment_is_in_use((enum comms_segment_id)i) && overlaps(base, bytes, &comms.segments[i]))
-			rte_die(routine, "base=%p, bytes=%zu: this overlaps the %s; give memory of its own",
-				(const void *)base, bytes,
-				i < COMMS_FIXED_SEGMENTS ? names[i] : "memory of another heap");
+			rte_misuse(routine, "base=%p, bytes=%zu: this overlaps the %s; give memory of its own",
+				   (const void *)base, bytes,
+				   i < COMMS_FIXED_SEGMENTS ? names[i] : "memory of another heap");
+	return !rte_is_broken();
 }
 
 static size_t alignment_of(const char *base)
@@ -81,11 +83,13 @@ static bool all_can_share(struct shmemx_heap *heap, bool shared, const char *rou
 			    ~(uint64_t)alignment_of(heap->memory.base)};
 
 	set_reduce_words(&world, words, sizeof words / sizeof *words, SET_MOST);
+	if (rte_is_broken())
+		return false;
 	if (words[0] != ~words[1])
-		rte_die_together(routine, "bytes is %zu on one PE and %zu on another; give the same on all PEs",
-				 (size_t)~words[1], (size_t)words[0]);
+		rte_misuse_together(routine, "bytes is %zu on one PE and %zu on another; give the same on all PEs",
+				    (size_t)~words[1], (size_t)words[0]);
 	heap->alignment = (size_t)~words[3];
-	return words[2] == 0;
+	return words[2] == 0 && !rte_is_broken();
 }
 
 static struct shmemx_heap *free_heap(void)
@@ -117,7 +121,8 @@ static int create_heap(void *base, size_t bytes, shmemx_heap_t *made, const char
 	uint64_t offset;
 
 	*made = SHMEMX_HEAP_INVALID;
-	check_memory(base, bytes, routine);
+	if (!check_memory(base, bytes, routine))
+		return 1;
 	if (!heap && comms.pe == 0)
 		rte_report(routine, "there are %d heaps, and no more can be; destroy one first", SHMEMX_HEAPS);
 	if (!heap)
@@ -130,11 +135,16 @@ static int create_heap(void *base, size_t bytes, shmemx_heap_t *made, const char
 	if (!heap->blocks)
 		rte_die(routine, "no memory");
 	heap->segment = comms_region_add(&heap->memory, offset, routine);
-	if (heap->segment == COMMS_NO_SEGMENT)
-		rte_die_together(routine, "no more symmetric memory can be added; destroy a heap first");
+	if (heap->segment == COMMS_NO_SEGMENT) {
+		rte_misuse_together(routine, "no more symmetric memory can be added; destroy a heap first");
+		comms_brought_end(&heap->memory);
+		blocks_destroy(heap->blocks);
+		heap->blocks = NULL;
+		return 1;
+	}
 	api_barrier_all(routine);
 	*made = heap;
-	return 0;
+	return rte_is_broken();
 }
 
 API int shmemx_heap_create_in(void *base, size_t bytes, shmemx_heap_t *heap)
@@ -155,9 +165,13 @@ static void end_heap(struct shmemx_heap *heap)
 API void shmemx_heap_destroy(shmemx_heap_t heap)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	struct shmemx_heap *of = heap_or_die(heap, __func__);
+	struct shmemx_heap *of = heap_of(heap, __func__);
 
+	if (!of)
+		return;
 	api_barrier_all(__func__);
+	if (rte_is_broken()) /* api_heaps_stop ends it: others may still use it */
+		return;
 	end_heap(of);
 	/* The program may unmap the memory now, which no PE has mapped any more. */
 	api_barrier_all(__func__);
@@ -199,8 +213,9 @@ static void *allocate(struct shmemx_heap *heap, size_t alignment, size_t bytes, 
 	char *ptr = NULL;
 	size_t offset;
 
-	must_agree(bytes, "alignment", (long)alignment, NULL, routine);
-	if (bytes == 0)
+	if (heap)
+		must_agree(bytes, "alignment", (long)alignment, NULL, routine);
+	if (bytes == 0 || rte_is_broken())
 		return NULL;
 	offset = blocks_allocate(heap->blocks, bytes, alignment);
 	if (offset == BLOCKS_NONE) {
@@ -212,14 +227,14 @@ static void *allocate(struct shmemx_heap *heap, size_t alignment, size_t bytes, 
 	if (ptr && clear)
 		memset(ptr, 0, bytes);
 	api_barrier_all(routine);
-	return ptr;
+	return rte_is_broken() ? NULL : ptr;
 }
 
 API void *shmemx_heap_malloc(shmemx_heap_t heap, size_t bytes)
 {
 	COMMS_CALL_OR(NULL, __func__, bytes, COMMS_NOBODY);
 
-	return allocate(heap_or_die(heap, __func__), BLOCKS_UNIT, bytes, false, __func__);
+	return allocate(heap_of(heap, __func__), BLOCKS_UNIT, bytes, false, __func__);
 }
 
 API void *shmemx_heap_calloc(shmemx_heap_t heap, size_t count, size_t bytes)
@@ -229,40 +244,50 @@ API void *shmemx_heap_calloc(shmemx_heap_t heap, size_t count, size_t bytes)
 
 	if (__builtin_mul_overflow(count, bytes, &total))
 		total = SIZE_MAX;
-	return allocate(heap_or_die(heap, __func__), BLOCKS_UNIT, total, true, __func__);
+	return allocate(heap_of(heap, __func__), BLOCKS_UNIT, total, true, __func__);
 }
 
 API void *shmemx_heap_align(shmemx_heap_t heap, size_t alignment, size_t bytes)
 {
 	COMMS_CALL_OR(NULL, __func__, bytes, COMMS_NOBODY);
-	struct shmemx_heap *of = heap_or_die(heap, __func__);
+	struct shmemx_heap *of = heap_of(heap, __func__);
 
+	if (!of)
+		return NULL;
 	if (alignment == 0 || (alignment & (alignment - 1)))
-		rte_die_together(__func__, "alignment=%zu is not a power of two", alignment);
-	if (alignment > of->alignment)
-		rte_die_together(
+		rte_misuse_together(__func__, "alignment=%zu is not a power of two", alignment);
+	else if (alignment > of->alignment)
+		rte_misuse_together(
 			__func__,
 			"alignment=%zu: the memory of this heap begins at a multiple of %zu on all PEs, so give "
 			"that at most",
 			alignment, of->alignment);
+	if (rte_is_broken())
+		return NULL;
 	return allocate(of, alignment, bytes, false, __func__);
 }
 
 API void shmemx_heap_free(shmemx_heap_t heap, void *ptr)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	struct shmemx_heap *of = heap_or_die(heap, __func__);
-	size_t offset = (size_t)((char *)ptr - of->memory.base);
+	struct shmemx_heap *of = heap_of(heap, __func__);
+	size_t offset;
 
-	if (!ptr)
+	if (!ptr || !of)
 		return;
+	offset = (size_t)((char *)ptr - of->memory.base);
 	if (offset >= of->memory.size || blocks_size(of->blocks, offset) == BLOCKS_NONE)
-		rte_die_together(__func__,
-				 "ptr=%p was not returned by shmemx_heap_malloc or a similar routine for this heap, or "
-				 "has been freed",
-				 ptr);
+		rte_misuse_together(
+			__func__,
+			"ptr=%p was not returned by shmemx_heap_malloc or a similar routine for this heap, or "
+			"has been freed",
+			ptr);
+	if (rte_is_broken())
+		return;
 	must_agree(0, NULL, 0, ptr, __func__);
 	api_barrier_all(__func__);
+	if (rte_is_broken())
+		return;
 	heap_checks_release(of->segment, offset, __func__);
 	blocks_release(of->blocks, offset);
 }

@@ -202,11 +202,13 @@ static void receive_message(const struct comms_event *event, const struct waitin
 {
 	struct operation *operation;
 
-	if (event->bytes > posted->bytes)
-		rte_die(routine,
-			"a message of %llu bytes came from PE %d to memory of %zu bytes; give "
-			"shmemx_rdma_receive memory for all bytes sent",
-			(unsigned long long)event->bytes, event->pe, posted->bytes);
+	if (event->bytes > posted->bytes) {
+		rte_misuse(routine,
+			   "a message of %llu bytes came from PE %d to memory of %zu bytes; give "
+			   "shmemx_rdma_receive memory for all bytes sent",
+			   (unsigned long long)event->bytes, event->pe, posted->bytes);
+		return;
+	}
 	operation =
 		begin_operation(SHMEMX_RDMA_RECEIVED, event->pe, event->word, posted->address, event->bytes, routine);
 	operation->answer = event->operation;
@@ -237,7 +239,8 @@ API void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const 
 	struct operation *operation;
 	struct comms_posted_event posted_event = {.bytes = SHORT_EVENT};
 
-	rdma_check_buffer(to, "dest", offset, bytes, __func__);
+	if (!rdma_check_buffer(to, "dest", offset, bytes, __func__))
+		return;
 	COMMS_CALL(__func__, bytes, to->pe);
 	pthread_mutex_lock(&rdma.lock);
 	operation = begin_operation(SHMEMX_RDMA_SENT, to->pe, word, (void *)(uintptr_t)source, bytes, __func__);
@@ -257,7 +260,8 @@ API void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t 
 	const struct comms_buffer *from = rdma_buffer(source);
 	struct operation *operation;
 
-	rdma_check_buffer(from, "source", offset, bytes, __func__);
+	if (!rdma_check_buffer(from, "source", offset, bytes, __func__))
+		return;
 	COMMS_CALL(__func__, bytes, from->pe);
 	pthread_mutex_lock(&rdma.lock);
 	operation = begin_operation(SHMEMX_RDMA_GOT, from->pe, word, dest, bytes, __func__);
@@ -273,9 +277,9 @@ API void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t off
 	struct comms_event event = {EVENT_SENT, comms.pe, word, 0, bytes, 0, {0}};
 	struct operation *operation;
 
-	rdma_check_buffer(from, "source", offset, bytes, __func__);
-	rdma_check_mine(from, "source", __func__);
-	comms_check_pe(pe, __func__);
+	if (!rdma_check_buffer(from, "source", offset, bytes, __func__) || !rdma_check_mine(from, "source", __func__) ||
+	    !comms_check_pe(pe, __func__))
+		return;
 	COMMS_CALL(__func__, bytes, pe);
 	event.from = *from;
 	event.address = from->base + offset;
@@ -292,8 +296,8 @@ API void shmemx_rdma_receive(const shmemx_rdma_buffer_t *dest, size_t offset, si
 	const struct comms_buffer *to = rdma_buffer(dest);
 	struct waiting posted = {.bytes = bytes};
 
-	rdma_check_buffer(to, "dest", offset, bytes, __func__);
-	rdma_check_mine(to, "dest", __func__);
+	if (!rdma_check_buffer(to, "dest", offset, bytes, __func__) || !rdma_check_mine(to, "dest", __func__))
+		return;
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	posted.address = (char *)(uintptr_t)to->base + offset;
 	pthread_mutex_lock(&rdma.lock);
@@ -342,6 +346,10 @@ API void shmemx_rdma_wait(shmemx_rdma_event_t *event)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	comms_check_up(__func__);
 	while (!next_event(event, __func__)) {
+		if (rte_is_broken()) {
+			*event = (shmemx_rdma_event_t){.pe = -1};
+			return;
+		}
 		hang_note_peer(__func__, "an event", COMMS_NOBODY);
 		COMMS_WAIT(comms_event_next(), something_came());
 	}

@@ -14,10 +14,13 @@ static inline const struct comms_buffer *rdma_buffer(const shmemx_rdma_buffer_t 
 	return (const struct comms_buffer *)buffer;
 }
 
-/* Ends the job with a message unless these bytes are in a registered buffer. */
-void rdma_check_buffer(const struct comms_buffer *buffer, const char *argument, size_t offset, size_t bytes,
+/*
+ * Ends the job with a message unless these bytes are in a registered buffer; where errors return,
+ * both break it and return false.
+ */
+bool rdma_check_buffer(const struct comms_buffer *buffer, const char *argument, size_t offset, size_t bytes,
 		       const char *routine);
-void rdma_check_mine(const struct comms_buffer *buffer, const char *argument, const char *routine);
+bool rdma_check_mine(const struct comms_buffer *buffer, const char *argument, const char *routine);
 
 /* --- Events for the program (rdma_events.c). Call with the lock of rdma.c held. --- */
 
