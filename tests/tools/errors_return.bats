@@ -76,6 +76,23 @@ said()
 	done
 }
 
+@test "a PE is lost at any time in routines that act on what others bring: the others return" {
+	for storm in 0 1 2 3 4 5 6; do
+		by_hand 3 storm$storm
+		[ "$codes" = ' 0 0 137' ]
+		said 0 'PE 0 job 0: kind 1, PE 2, '
+		said 1 'PE 1 job 0: kind 1, PE 2, '
+	done
+}
+
+@test "mistakes in collectives, teams, plans, locks, heaps, grids, exchanges: the next job is whole" {
+	by_hand 3 mistakes 16
+	[ "$codes" = ' 0 0 0' ]
+	for rank in 0 1 2; do
+		[ "$(sed -n 's/.* kind 3, PE 2, routine \([a-z_0-9]*\), in time: torushmem: PE 2: \1: .*/\1/p' said.$rank | xargs)" = "shmem_long_alltoall shmem_long_broadcast shmem_long_alltoalls shmem_long_sum_reduce shmem_team_destroy shmemx_alltoallv shmemx_plan_start shmemx_broadcast_init shmem_set_lock shmem_long_put_signal shmemx_heap_malloc shmemx_grid_create shmemx_rdma_unregister shmemx_exchange_create shmem_barrier shmemx_grid_neighbour" ]
+	done
+}
+
 @test "survivors start again without the lost PE, with a new id" {
 	by_hand 4 barrier 3
 	[ "$codes" = ' 0 137 137 137' ]

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * errors_return.c FOLDER RANK SIZE WHAT [JOBS]: PEs of jobs whose errors return. In each job, the
- * last PE fails while the others wait in WHAT. The survivors print what they know of it and how
- * long that took, finalize, and start the next job with a new id and without that PE.
+ * last PE fails while the others wait in WHAT; with "stormN", it ends at any time while all call
+ * the same routines, and with "mistakes", it makes one in each job. The survivors print what they
+ * know of it and how long that took, finalize, and start the next job with a new id and without
+ * that PE.
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -75,12 +78,147 @@ static void exchange_messages(int size)
 		exit(7);
 }
 
+/* --- Storms: in each step, what comes from other PEs decides what is done --- */
+
+static void collect_some(long *words, int size)
+{
+	(void)size;
+	shmem_long_collect(SHMEM_TEAM_WORLD, words + 64, words, (size_t)(1 + shmem_my_pe()));
+}
+
+static void alltoallv_some(long *words, int size)
+{
+	size_t counts[8];
+
+	for (int i = 0; i < size; i++)
+		counts[i] = 2;
+	shmemx_alltoallv(SHMEM_TEAM_WORLD, words + 64, words, counts, NULL, counts, NULL, SHMEMX_LONG);
+}
+
+static void split_team(long *words, int size)
+{
+	shmem_team_t team;
+
+	(void)words;
+	if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, size, NULL, 0, &team))
+		return;
+	shmem_team_sync(team);
+	shmem_team_destroy(team);
+}
+
+static void make_plan(long *words, int size)
+{
+	shmemx_plan_t plan;
+	size_t counts[8];
+
+	for (int i = 0; i < size; i++)
+		counts[i] = (size_t)(i + 1);
+	if (shmemx_allgatherv_init(SHMEM_TEAM_WORLD, words + 64, words, counts, NULL, SHMEMX_LONG, SHMEMX_PLAN_AUTO,
+				   &plan))
+		return;
+	shmemx_plan_start(plan);
+	if (shmemx_plan_wait_within(plan, 100) && !shmemx_error(NULL))
+		exit(8);
+	shmemx_plan_free(plan);
+}
+
+static void wait_for_request(long *words, int size)
+{
+	shmemx_req_h request;
+
+	(void)size;
+	if (shmemx_long_collect_nb(SHMEM_TEAM_WORLD, words + 64, words, (size_t)shmem_my_pe(), &request))
+		return;
+	while (words[0] == 0 && shmemx_req_test(&request))
+		;
+	if (shmemx_req_wait(&request) && !shmemx_error(NULL))
+		exit(9);
+}
+
+static void wait_for_event(long *words, int size)
+{
+	static shmemx_rdma_buffer_t buffer;
+	shmemx_rdma_event_t event;
+
+	(void)size;
+	if (shmemx_rdma_register(words, 8, &buffer))
+		return;
+	shmem_barrier_all();
+	shmemx_rdma_wait(&event);
+}
+
+static void try_lock(long *words, int size)
+{
+	(void)size;
+	while (shmem_test_lock(words + 6))
+		;
+	shmem_clear_lock(words + 6);
+}
+
+static void (*const storms[])(long *words, int size) = {collect_some,	  alltoallv_some, split_team, make_plan,
+							wait_for_request, wait_for_event, try_lock};
+
+static void die_now(int signal)
+{
+	(void)signal;
+	kill(getpid(), SIGKILL);
+}
+
+static void storm(void (*step)(long *words, int size), long *words, int size)
+{
+	struct itimerval soon = {.it_value.tv_usec = 20000 + rand() % 10000};
+
+	if (shmem_my_pe() == size - 1) {
+		signal(SIGALRM, die_now);
+		setitimer(ITIMER_REAL, &soon, NULL);
+	}
+	while (!shmemx_error(NULL))
+		step(words, size);
+}
+
+/* --- Mistakes of the last PE --- */
+
+static void make_mistake(int which, long *words, int size)
+{
+	static long here[64];
+	long stack[64] = {0};
+	uint64_t signal = 0;
+	size_t counts[8] = {0};
+	shmemx_plan_t plan;
+	shmemx_heap_t heap = SHMEMX_HEAP_INVALID;
+	shmem_team_t team;
+	shmemx_edge_t edge = {.pe = size};
+	shmemx_exchange_t exchange;
+	int sizes[1] = {size + 1};
+
+	switch (which) {
+	case 0: shmem_long_alltoall(SHMEM_TEAM_WORLD, stack, words, 1); break;
+	case 1: shmem_long_broadcast(SHMEM_TEAM_WORLD, words, here, 1, size); break;
+	case 2: shmem_long_alltoalls(SHMEM_TEAM_WORLD, words, here, 0, 1, 1); break;
+	case 3: shmem_long_sum_reduce(SHMEM_TEAM_INVALID, words, here, 1); break;
+	case 4: shmem_team_destroy(SHMEM_TEAM_WORLD); break;
+	case 5: shmemx_alltoallv(SHMEM_TEAM_WORLD, words, here, NULL, NULL, counts, NULL, SHMEMX_LONG); break;
+	case 6: shmemx_plan_start(SHMEMX_PLAN_INVALID); break;
+	case 7: shmemx_broadcast_init(SHMEM_TEAM_WORLD, words, here, 8, size, SHMEMX_PLAN_AUTO, &plan); break;
+	case 8: shmem_set_lock(stack); break;
+	case 9: shmem_long_put_signal(words, here, 1, &signal, 1, SHMEM_SIGNAL_SET, 0); break;
+	case 10: shmemx_heap_malloc(heap, 8); break;
+	case 11: shmemx_grid_create(SHMEM_TEAM_WORLD, 1, sizes, NULL, 0, &team); break;
+	case 12: shmemx_rdma_unregister(NULL); break;
+	case 13: shmemx_exchange_create(SHMEM_TEAM_WORLD, &edge, 1, &exchange); break;
+	case 14: shmem_barrier(0, 0, size + 1, words); break;
+	case 15: shmemx_grid_neighbour(SHMEM_TEAM_WORLD, 0, 1); break;
+	}
+}
+
 /* Each call must return; nobody stores to words[0]. */
 static void wait_in(const char *what, long *words, int size)
 {
 	int next = (shmem_my_pe() + 1) % size;
 
-	if (!strcmp(what, "barrier"))
+	if (!strncmp(what, "storm", 5))
+		storm(storms[atoi(what + 5)], words, size);
+	else if (!strcmp(what, "barrier"))
 		shmem_barrier_all();
 	else if (!strcmp(what, "wait"))
 		shmem_long_wait_until(words, SHMEM_CMP_EQ, 7);
@@ -115,9 +253,11 @@ static void fail(const char *what, long *words, int size)
 {
 	if (!strcmp(what, "misuse"))
 		shmem_long_p(words, 1, size);
+	else if (!strcmp(what, "mistakes"))
+		make_mistake(job, words, size);
 	else if (!strcmp(what, "lock"))
 		shmem_set_lock(words + 6);
-	if (strcmp(what, "misuse") != 0 && strcmp(what, "exchange") != 0)
+	if (strncmp(what, "mis", 3) != 0 && strcmp(what, "exchange") != 0 && strncmp(what, "storm", 5) != 0)
 		kill(getpid(), getenv("SILENCE") ? SIGSTOP : SIGKILL);
 }
 
@@ -139,13 +279,13 @@ int main(int argc, char **argv)
 
 	folder = argv[1];
 	for (; job < jobs; job++) {
-		int n = strcmp(what, "misuse") ? size - job : size;
+		int n = strncmp(what, "mis", 3) ? size - job : size;
 		long *words;
 		double began;
 
 		if (start(rank, n))
 			return 5;
-		words = shmem_calloc(64, sizeof *words);
+		words = shmem_calloc(128, sizeof *words);
 		shmem_barrier_all();
 		began = now();
 		if (rank == n - 1)
