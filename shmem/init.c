@@ -79,6 +79,8 @@ static void stop_rte(void)
 {
 	rte_crash_stop();
 	rte_finalize();
+	if (rte_is_broken())
+		globals_take_back(); /* after the last thread of the library's own */
 }
 
 static void stop_library(void);

@@ -12,10 +12,12 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -24,6 +26,8 @@
 #include "rte/settings.h"
 
 struct globals globals = {.fd = -1};
+
+enum { LOOKS = 50 }; /* at the threads of the process, a millisecond apart */
 
 static size_t globals_page;
 
@@ -178,6 +182,47 @@ static bool is_only_thread(void)
 	struct stat status;
 
 	return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
+}
+
+/* The library has ended its threads, but the kernel may still count one that has just ended. */
+static bool becomes_only_thread(void)
+{
+	const struct timespec moment = {0, 1000000};
+
+	for (int looks = 0; looks < LOOKS && !is_only_thread(); looks++)
+		nanosleep(&moment, NULL);
+	return is_only_thread();
+}
+
+/* A store of nothing to a page of a private mapping gives the process a copy of it. */
+__attribute__((no_sanitize("address", "thread"))) static void copy_each_page(void)
+{
+	_Atomic(char) *data = (_Atomic(char) *)globals.start;
+
+	for (size_t at = 0; at < globals.size; at += globals_page)
+		atomic_fetch_or_explicit(&data[at], 0, memory_order_relaxed);
+}
+
+/* Loses no store of another thread, but takes memory for pages that nobody has used. */
+static bool take_back_under_threads(void)
+{
+	if (mmap(globals.start, globals.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, globals.fd, 0) ==
+	    MAP_FAILED)
+		return false;
+	copy_each_page();
+	private_copies_remove(globals.start);
+	return true;
+}
+
+void globals_take_back(void)
+{
+	if (globals.fd < 0)
+		return;
+	if (becomes_only_thread() ? !private_copies_take_back(globals.start) : !take_back_under_threads())
+		return;
+	close(globals.fd);
+	globals.fd = -1;
+	globals.why_private = no_launcher; /* globals_start shares it again */
 }
 
 void globals_start(void)

@@ -27,4 +27,10 @@ extern struct globals globals;
  */
 void globals_start(void);
 
+/*
+ * At the end of a broken job: the data leaves its file, where PEs that have not noticed the end may
+ * go on storing. The next start shares it again.
+ */
+void globals_take_back(void);
+
 #endif

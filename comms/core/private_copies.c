@@ -73,28 +73,29 @@ static bool read_all(int fd, char *data, size_t size, off_t offset)
 	return true;
 }
 
-/* In the child of a fork: replaces the memory by a private copy. */
-static void make_private(const struct private_copy *from)
+/* Replaces the memory by a private copy; false: there is no memory for one. */
+static bool make_private(const struct private_copy *from)
 {
 	char *copy = mmap(NULL, from->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	off_t at = 0, end = (off_t)from->size, data;
+	bool good = true;
 
-	/* If this fails, the child must end: continuing would change the parent's data. */
 	if (copy == MAP_FAILED)
-		_exit(127);
-	while (at < end && (data = lseek(from->fd, at, SEEK_DATA)) >= 0) {
+		return false;
+	while (good && at < end && (data = lseek(from->fd, at, SEEK_DATA)) >= 0) {
 		at = lseek(from->fd, data, SEEK_HOLE);
 		if (at < 0 || at > end)
 			at = end;
-		if (!read_all(from->fd, copy + data, (size_t)(at - data), data))
-			_exit(127);
+		good = read_all(from->fd, copy + data, (size_t)(at - data), data);
 	}
 	/*
 	 * A direct system call, because UCX's memory hooks replace glibc's mremap by one that loses
 	 * the fifth argument.
 	 */
-	if (syscall(SYS_mremap, copy, from->size, from->size, MREMAP_MAYMOVE | MREMAP_FIXED, from->start) < 0)
-		_exit(127);
+	if (good && syscall(SYS_mremap, copy, from->size, from->size, MREMAP_MAYMOVE | MREMAP_FIXED, from->start) >= 0)
+		return true;
+	munmap(copy, from->size);
+	return false;
 }
 
 static void before_fork(void)
@@ -120,9 +121,10 @@ static void after_fork_in_child(void)
 {
 	int ends[2] = {private_copies.fork_pipe[0], private_copies.fork_pipe[1]};
 
+	/* If this fails, the child must end: continuing would change the parent's data. */
 	for (int i = 0; i < MOST_COPIES; i++)
-		if (private_copies.copy[i].size > 0)
-			make_private(&private_copies.copy[i]);
+		if (private_copies.copy[i].size > 0 && !make_private(&private_copies.copy[i]))
+			_exit(127);
 	if (ends[0] >= 0) {
 		close(ends[0]);
 		close(ends[1]);
@@ -149,4 +151,16 @@ void private_copies_remove(const char *start)
 	for (int i = 0; i < MOST_COPIES; i++)
 		if (private_copies.copy[i].start == start)
 			private_copies.copy[i].size = 0;
+}
+
+bool private_copies_take_back(const char *start)
+{
+	int i = 0;
+
+	while (i < MOST_COPIES && (private_copies.copy[i].size == 0 || private_copies.copy[i].start != start))
+		i++;
+	if (i == MOST_COPIES || !make_private(&private_copies.copy[i]))
+		return false;
+	private_copies.copy[i].size = 0;
+	return true;
 }

@@ -20,6 +20,11 @@
  */
 bool private_copies_add(char *start, size_t size, int fd);
 void private_copies_remove(const char *start);
+/*
+ * Replaces that memory by a private copy, and removes it. The thread must be the only one. Returns
+ * false if there is no memory for the copy; then nothing has changed.
+ */
+bool private_copies_take_back(const char *start);
 
 /* Stores a page of memory, which begins offset bytes behind the start. Returns false on failure. */
 typedef bool private_copies_store(void *argument, const char *page, size_t bytes, size_t offset);

@@ -136,3 +136,14 @@ said()
 		said $rank ') has not answered for 1 s'
 	done
 }
+
+@test "memory of a PE that has left a broken job is its own" {
+	"$OSHCC" -O1 -pthread -o late "$BATS_TEST_DIRNAME/progs/late_stores.c"
+	export SHMEM_ERRORS=return SHMEM_START_SECONDS=10
+	for how in alone threads; do
+		rm -f finalized stored
+		ROOT=127.0.0.1:$((20000 + (BASHPID * 7 + RANDOM) % 10000)) \
+			run -0 timeout 30 "$BATS_TEST_DIRNAME/progs/start" 2 ./late $how
+		[ -z "$output" ]
+	done
+}
