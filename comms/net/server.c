@@ -79,7 +79,7 @@ static void progress_for_others(struct network_server *server, unsigned visits)
 		any = work_for_others(server);
 		if (any && server->lingers > 0)
 			linger(server, visits);
-	} while (!server_may_sleep(server) && !is_stopping(server));
+	} while (!server_may_sleep(server) && !is_stopping(server) && !rte_is_broken());
 }
 
 /* A PE that wakes the thread leaves the network to it: its polls until then do not count. */
@@ -90,6 +90,10 @@ static void *run_server(struct network_server *server)
 	while (!atomic_load_explicit(&server->stopping, memory_order_seq_cst)) {
 		unsigned visits = atomic_load_explicit(&server->visits, memory_order_relaxed);
 
+		if (rte_is_broken()) { /* what has come stays where it is */
+			sleep_until_woken(server, -1, -1);
+			continue;
+		}
 		if (visits != seen) {
 			seen = visits;
 			atomic_store_explicit(&server->rests, true, memory_order_seq_cst);

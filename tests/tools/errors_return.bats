@@ -147,3 +147,15 @@ said()
 		[ -z "$output" ]
 	done
 }
+
+@test "over networks: memory of a get that has returned from a broken job is the program's" {
+	"$OSHCC" -O1 -pthread -o late "$BATS_TEST_DIRNAME/progs/late_stores.c"
+	export SHMEM_ERRORS=return UCX_TLS=tcp,self FI_PROVIDER='tcp;ofi_rxm'
+	for path in ucx ofi cables; do
+		[ $path != ofi ] || grep -q 'define HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || continue
+		rm -f stopped
+		SHMEM_PATHS=$path ROOT=127.0.0.1:$((20000 + (BASHPID * 7 + RANDOM) % 10000)) \
+			run -0 timeout 30 "$BATS_TEST_DIRNAME/progs/start" 3 ./late get nbi
+		[ -z "$output" ]
+	done
+}

@@ -194,11 +194,11 @@ static void end_request(struct ofi_request *request)
 	change_counter(&ofi.under_way, -1);
 }
 
-static void take_completion_error(bool broken)
+static void take_completion_error(void)
 {
 	struct fi_cq_err_entry error = {0};
 
-	if (fi_cq_readerr(ofi.cq, &error, 0) != 1 || !error.op_context || broken)
+	if (fi_cq_readerr(ofi.cq, &error, 0) != 1 || !error.op_context)
 		return;
 	if (!atomic_load_explicit(&ofi.ending, memory_order_relaxed))
 		fail_request(error.op_context, error.err);
@@ -206,33 +206,33 @@ static void take_completion_error(bool broken)
 		end_request(error.op_context);
 }
 
-static bool take_completions(bool broken)
+static bool take_completions(void)
 {
 	struct fi_cq_entry entries[ENTRIES];
 	ssize_t ended = fi_cq_read(ofi.cq, entries, ENTRIES);
 
-	for (ssize_t i = 0; i < ended && !broken; i++)
+	for (ssize_t i = 0; i < ended; i++)
 		end_request(entries[i].op_context);
 	if (ended == -FI_EAVAIL)
-		take_completion_error(broken);
+		take_completion_error();
 	else if (ended < 0 && ended != -FI_EAGAIN)
 		ofi_check(ended, "fi_cq_read");
 	return ended != -FI_EAGAIN;
 }
 
 /*
- * In a broken job waits return while transfers are under way whose counters are on the stack of the
- * routine that waited. So from then on completions change nothing, and ofi_settle waits for threads
- * that have begun before.
+ * In a broken job waits return while transfers are under way into memory of the program, whose
+ * counters are on the stack of the routine that waited. So libfabric does nothing more from then
+ * on, and ofi_settle waits for threads that have begun before.
  */
 bool ofi_work(void)
 {
 	bool any;
 
 	if (!rte.returns_errors)
-		return take_completions(false);
+		return take_completions();
 	atomic_fetch_add_explicit(&ofi.workers, 1, memory_order_seq_cst);
-	any = take_completions(atomic_load_explicit(&rte_is_broken_now, memory_order_seq_cst));
+	any = !atomic_load_explicit(&rte_is_broken_now, memory_order_seq_cst) && take_completions();
 	atomic_fetch_sub_explicit(&ofi.workers, 1, memory_order_seq_cst);
 	return any;
 }

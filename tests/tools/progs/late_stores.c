@@ -2,12 +2,17 @@
 /*
  * late_stores [threads]: two PEs of a job that breaks. PE 1 stores into memory of PE 0 after PE 0
  * has finalized, which must not reach the program. Then both start again.
+ *
+ * late_stores get [nbi]: PE 0 gets from PE 1, which is stopped, while PE 2 breaks the job. What PE 1
+ * sends when it goes on must not reach memory of the get, which has returned.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <shmem.h>
 #include <shmemx.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -94,6 +99,51 @@ static int start_again(int is_shared)
 	return 0;
 }
 
+static int get_late(int is_nonblocking)
+{
+	enum { BYTES_OF_GET = 100000, LATER = 100000 /* us */ };
+	static int pid;
+	char *there = shmem_malloc(BYTES_OF_GET), *here = calloc(1, BYTES_OF_GET);
+
+	if (!there || !here)
+		return 7;
+	memset(there, 7, BYTES_OF_GET);
+	pid = getpid();
+	shmem_barrier_all();
+	if (shmem_my_pe() == 0) {
+		pid = shmem_int_g(&pid, 1);
+		kill(pid, SIGSTOP);
+		say("stopped");
+		if (is_nonblocking) {
+			shmem_getmem_nbi(here, there, BYTES_OF_GET, 1);
+			shmem_quiet();
+		} else {
+			shmem_getmem(here, there, BYTES_OF_GET, 1);
+		}
+		kill(pid, SIGCONT);
+		for (int part = 0; part < 2; part++) {
+			memset(here, 0, BYTES_OF_GET);
+			usleep(LATER);
+			for (int i = 0; i < BYTES_OF_GET; i++)
+				if (here[i])
+					return 8 + part;
+			if (part == 0)
+				shmem_finalize();
+		}
+	} else if (shmem_my_pe() == 2) {
+		await("stopped");
+		usleep(LATER);
+		shmem_long_p(&data, 1, 99);
+	}
+	while (shmem_my_pe() == 1 && !shmemx_error(NULL))
+		usleep(1000);
+	if (shmem_my_pe() > 0) {
+		usleep(2 * LATER); /* its library answers meanwhile */
+		shmem_finalize();
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int has_threads = argc > 1 && !strcmp(argv[1], "threads"), failed;
@@ -103,6 +153,8 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	shmem_init();
+	if (argc > 1 && !strcmp(argv[1], "get"))
+		return get_late(argc > 2);
 	if (shmemx_heap_create_in(brought, BYTES, &heap))
 		return 2;
 	brought[0] = 2;
