@@ -16,6 +16,7 @@
 /* What the library has around it. */
 struct comms comms;
 struct wait_lists wait_lists;
+atomic_bool rte_is_broken_now;
 void comms_wake_sleepers(struct comms_wakeup *wakeup)
 {
 	(void)wakeup;

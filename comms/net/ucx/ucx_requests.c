@@ -191,7 +191,9 @@ static void take_result(const struct ucx_answer *answer, const void *data, size_
 		rte_die(NULL,
 			"PE %d answered with %zu bytes more than were asked for; do all PEs run the same library?",
 			request->connection->pe, came - request->left);
-	/* In a broken job, a quiet has returned to the program, which may use the memory otherwise. */
+	/*
+	 * In a broken job, a quiet has returned to the program, which may use the memory otherwise.
+	 */
 	if (!request->nonblocking || !rte_is_broken())
 		memcpy(request->result + answer->offset, bytes > 0 ? data : &answer->value, came);
 	raise_acknowledged(&request->connection->acknowledged, answer->acknowledged);

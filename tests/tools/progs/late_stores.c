@@ -3,8 +3,8 @@
  * late_stores [threads]: two PEs of a job that breaks. PE 1 stores into memory of PE 0 after PE 0
  * has finalized, which must not reach the program. Then both start again.
  *
- * late_stores get [nbi]: PE 0 gets from PE 1, which is stopped, while PE 2 breaks the job. What PE 1
- * sends when it goes on must not reach memory of the get, which has returned.
+ * late_stores get [nbi]: PE 0 gets from PE 1, which is stopped, while PE 2 breaks the job. What PE
+ * 1 sends when it goes on must not reach memory of the get, which has returned.
  */
 #include <fcntl.h>
 #include <pthread.h>
