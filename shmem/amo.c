@@ -62,7 +62,8 @@ COMMS_INLINE uint64_t amo_fetch(shmem_ctx_t ctx, const void *dest, struct amo_ki
 	void *word = (void *)(uintptr_t)dest, *here; /* atomic_fetch takes a const pointer */
 	struct comms_peer *peer;
 
-	pe = api_target(ctx, pe, routine);
+	API_CHECK_TARGET_OR(0, ctx, pe, routine)
+	pe = api_target(ctx, pe);
 	here = comms_reach_atomically(word, kind.width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(word, kind.width)))
 		return amo_fetch_far(ctx, word, kind, values, pe, routine);
@@ -75,7 +76,8 @@ COMMS_INLINE void amo_post(shmem_ctx_t ctx, void *dest, struct amo_kind kind, ui
 	struct comms_peer *peer;
 	void *here;
 
-	pe = api_target(ctx, pe, routine);
+	API_CHECK_TARGET(ctx, pe, routine)
+	pe = api_target(ctx, pe);
 	here = comms_reach_atomically(dest, kind.width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(dest, kind.width)))
 		amo_post_far(ctx, dest, kind, operand, pe, routine);
@@ -91,8 +93,9 @@ struct amo_target {
 COMMS_INLINE void amo_fetch_nbi(shmem_ctx_t ctx, void *result, struct amo_target target, struct amo_kind kind,
 				struct amo_values values, const char *routine)
 {
+	API_CHECK_TARGET(ctx, target.pe, routine)
 	void *word = (void *)(uintptr_t)target.word, *here;
-	int pe = api_target(ctx, target.pe, routine);
+	int pe = api_target(ctx, target.pe);
 	struct comms_peer *peer;
 	uint64_t old;
 

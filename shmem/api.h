@@ -110,24 +110,33 @@ struct destroyed_handles {
 };
 void api_keep_destroyed(struct destroyed_handles *handles, void *handle);
 
-_Noreturn void api_complain_of_context(shmem_ctx_t ctx, const char *routine);
-_Noreturn void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine);
+/* Misuse. Where errors return, these do. */
+void api_complain_of_context(shmem_ctx_t ctx, const char *routine);
+void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine);
+
+/* Is this no valid context, or no number in it? comms checks numbers of the world. */
+COMMS_INLINE bool api_has_no_target(shmem_ctx_t ctx, int pe)
+{
+	if (COMMS_LIKELY(ctx == SHMEM_CTX_DEFAULT))
+		return false;
+	return comms.n_pes == 0 || ctx == SHMEM_CTX_INVALID || (unsigned)pe >= (unsigned)ctx->team->group.size;
+}
 
 /*
- * The PE of the world that has this number in a context. It does not check numbers of the world,
- * which comms does. (Inlined without a call that returns, so no register needs saving.)
+ * In a routine: complains of such a context or number, and returns. Nothing follows the call, so no
+ * register needs saving for it.
  */
-COMMS_INLINE int api_target(shmem_ctx_t ctx, int pe, const char *routine)
-{
-	const struct comms_group *group;
+#define API_CHECK_TARGET_OR(result, ctx, pe, routine)     \
+	if (COMMS_UNLIKELY(api_has_no_target(ctx, pe))) { \
+		api_complain_of_target(ctx, pe, routine); \
+		return result;                            \
+	}
+#define API_CHECK_TARGET(ctx, pe, routine) API_CHECK_TARGET_OR(, ctx, pe, routine)
 
-	if (COMMS_LIKELY(ctx == SHMEM_CTX_DEFAULT))
-		return pe;
-	if (COMMS_UNLIKELY(comms.n_pes == 0 || ctx == SHMEM_CTX_INVALID ||
-			   (unsigned)pe >= (unsigned)ctx->team->group.size))
-		api_complain_of_target(ctx, pe, routine);
-	group = &ctx->team->group;
-	return comms_group_pe(group, pe);
+/* The PE of the world that has this number in a context; checked before. */
+COMMS_INLINE int api_target(shmem_ctx_t ctx, int pe)
+{
+	return COMMS_LIKELY(ctx == SHMEM_CTX_DEFAULT) ? pe : comms_group_pe(&ctx->team->group, pe);
 }
 
 /* The channel that orders and completes a valid context's operations. */
@@ -136,14 +145,18 @@ COMMS_INLINE struct comms_channel *api_channel(shmem_ctx_t ctx)
 	return ctx == SHMEM_CTX_DEFAULT ? NULL : ctx->channel;
 }
 
-/* The same for calls without a PE, whose context api_target has not checked. */
+/*
+ * The same for calls without a PE, whose context is not checked yet. After misuse where errors
+ * return, the default channel.
+ */
 COMMS_INLINE struct comms_channel *api_channel_checked(shmem_ctx_t ctx, const char *routine)
 {
 	if (ctx == SHMEM_CTX_DEFAULT)
 		return NULL;
-	if (COMMS_UNLIKELY(ctx->options < 0))
-		api_complain_of_context(ctx, routine);
-	return ctx->channel;
+	if (COMMS_LIKELY(ctx->options >= 0))
+		return ctx->channel;
+	api_complain_of_context(ctx, routine);
+	return NULL;
 }
 
 /* May several threads of this PE call the library at once? */

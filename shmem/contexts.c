@@ -21,23 +21,27 @@ static struct shmemx_team no_team; /* of destroyed contexts */
 void api_complain_of_context(shmem_ctx_t ctx, const char *routine)
 {
 	if (ctx->options & CONTEXT_WAITS_FOR_END)
-		rte_die_together(
+		rte_misuse_together(
 			routine,
 			"ctx=%p: the team of this context was destroyed, and the context with it; use it before",
 			(void *)ctx);
-	rte_die_together(routine,
-			 "ctx=%p: this context was destroyed; use it before shmem_ctx_destroy, or create another",
-			 (void *)ctx);
+	else
+		rte_misuse_together(
+			routine,
+			"ctx=%p: this context was destroyed; use it before shmem_ctx_destroy, or create another",
+			(void *)ctx);
 }
 
 void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine)
 {
-	comms_check_up(routine);
+	if (!comms_check_up(routine))
+		return;
 	if (ctx == SHMEM_CTX_INVALID)
-		rte_die(routine, "ctx is SHMEM_CTX_INVALID; was its creation checked?");
-	if (ctx->options < 0)
+		rte_misuse(routine, "ctx is SHMEM_CTX_INVALID; was its creation checked?");
+	else if (ctx->options < 0)
 		api_complain_of_context(ctx, routine);
-	rte_die(routine, "pe=%d: the context's team has PEs 0 to %d", pe, ctx->team->group.size - 1);
+	else
+		rte_misuse(routine, "pe=%d: the context's team has PEs 0 to %d", pe, ctx->team->group.size - 1);
 }
 
 /* With the lock held, as list_remove. */
@@ -144,12 +148,14 @@ API void pshmem_ctx_destroy(shmem_ctx_t ctx)
 
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
-	if (ctx == SHMEM_CTX_DEFAULT)
-		rte_die(__func__, "SHMEM_CTX_DEFAULT cannot be destroyed");
+	if (ctx == SHMEM_CTX_DEFAULT) {
+		rte_misuse(__func__, "SHMEM_CTX_DEFAULT cannot be destroyed");
+		return;
+	}
 	if (ctx->options < 0) {
-		if (destroy_left(ctx))
-			return;
-		api_complain_of_context(ctx, __func__);
+		if (!destroy_left(ctx))
+			api_complain_of_context(ctx, __func__);
+		return;
 	}
 	comms_channel_close(ctx->channel);
 	pthread_mutex_lock(&contexts.lock);
@@ -175,8 +181,11 @@ API int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
 		*team = SHMEM_TEAM_INVALID;
 		return 1;
 	}
-	if (ctx != SHMEM_CTX_DEFAULT && ctx->options < 0)
+	if (ctx != SHMEM_CTX_DEFAULT && ctx->options < 0) {
 		api_complain_of_context(ctx, __func__);
+		*team = SHMEM_TEAM_INVALID;
+		return 1;
+	}
 	*team = ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : handle_of(ctx->team);
 	return 0;
 }

@@ -42,13 +42,16 @@ static void pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes, const 
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	int pes[PES_AT_ONCE];
 
-	for (size_t i = 0; i < npes; i++)
-		comms_check_pe(api_target(ctx, target_pes[i], routine), routine);
+	for (size_t i = 0; i < npes; i++) {
+		API_CHECK_TARGET(ctx, target_pes[i], routine)
+		if (!comms_check_pe(api_target(ctx, target_pes[i]), routine))
+			return;
+	}
 	for (size_t done = 0; done < npes; done += PES_AT_ONCE) {
 		size_t n = npes - done < PES_AT_ONCE ? npes - done : PES_AT_ONCE;
 
 		for (size_t i = 0; i < n; i++)
-			pes[i] = api_target(ctx, target_pes[done + i], routine);
+			pes[i] = api_target(ctx, target_pes[done + i]);
 		comms_channel_quiet_pes(api_channel(ctx), pes, n);
 	}
 }

@@ -14,7 +14,8 @@ COMMS_INLINE void rma_put(shmem_ctx_t ctx, struct comms_piece data, bool nbi, in
 	struct comms_peer *peer;
 	void *here;
 
-	pe = api_target(ctx, pe, routine);
+	API_CHECK_TARGET(ctx, pe, routine)
+	pe = api_target(ctx, pe);
 	here = comms_reach_quickly(data.dest, data.bytes, pe, &peer);
 	if (COMMS_LIKELY(here != NULL)) {
 		comms_put_here(peer, data.dest, here, data.source, data.bytes, routine);
@@ -30,7 +31,8 @@ COMMS_INLINE void rma_get(shmem_ctx_t ctx, struct comms_piece data, bool nbi, in
 	struct comms_peer *peer;
 	const void *here;
 
-	pe = api_target(ctx, pe, routine);
+	API_CHECK_TARGET(ctx, pe, routine)
+	pe = api_target(ctx, pe);
 	here = comms_reach_quickly(data.source, data.bytes, pe, &peer);
 	if (COMMS_LIKELY(here != NULL))
 		comms_get_here(data.dest, here, data.bytes, routine);
@@ -42,8 +44,9 @@ COMMS_INLINE void rma_get(shmem_ctx_t ctx, struct comms_piece data, bool nbi, in
 
 /* One element. Only the network needs it in memory. */
 #define PUT_ELEMENT(TYPE)                                                                          \
+	API_CHECK_TARGET(ctx, pe, __func__)                                                        \
 	struct comms_peer *peer;                                                                   \
-	int world_pe = api_target(ctx, pe, __func__);                                              \
+	int world_pe = api_target(ctx, pe);                                                        \
 	TYPE *here = comms_reach_quickly(dest, sizeof value, world_pe, &peer);                     \
 	if (COMMS_LIKELY(here != NULL)) {                                                          \
 		comms_put_here(peer, dest, here, &value, sizeof value, __func__);                  \
@@ -53,8 +56,9 @@ COMMS_INLINE void rma_get(shmem_ctx_t ctx, struct comms_piece data, bool nbi, in
 	}
 
 #define GET_ELEMENT(TYPE)                                                                            \
+	API_CHECK_TARGET_OR(0, ctx, pe, __func__)                                                    \
 	struct comms_peer *peer;                                                                     \
-	int world_pe = api_target(ctx, pe, __func__);                                                \
+	int world_pe = api_target(ctx, pe);                                                          \
 	const TYPE *here = comms_reach_quickly(source, sizeof *source, world_pe, &peer);             \
 	TYPE value;                                                                                  \
 	if (COMMS_LIKELY(here != NULL)) {                                                            \
@@ -74,13 +78,15 @@ struct strided {
 	size_t size, block, count; /* bytes of an element, elements of a block, blocks */
 };
 
+/* True also after misuse where errors return. */
 static bool is_empty(const struct strided *s, const char *routine)
 {
 	if (s->block == 0 || s->count == 0)
 		return true;
-	if (COMMS_UNLIKELY(s->dst < (ptrdiff_t)s->block || s->sst < (ptrdiff_t)s->block))
-		rte_die(routine, "dst=%td, sst=%td: a stride must be at least %zu", s->dst, s->sst, s->block);
-	return false;
+	if (COMMS_LIKELY(s->dst >= (ptrdiff_t)s->block && s->sst >= (ptrdiff_t)s->block))
+		return false;
+	rte_misuse(routine, "dst=%td, sst=%td: a stride must be at least %zu", s->dst, s->sst, s->block);
+	return true;
 }
 
 static size_t strided_span(size_t stride, size_t bytes, size_t blocks)
@@ -110,9 +116,10 @@ static size_t strided_span(size_t stride, size_t bytes, size_t blocks)
 static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe,
 			const char *routine)
 {
+	API_CHECK_TARGET(ctx, pe, routine)
 	size_t dst = (size_t)s->dst * s->size, sst = (size_t)s->sst * s->size, bytes = s->block * s->size,
 	       blocks = s->count;
-	int world_pe = api_target(ctx, pe, routine);
+	int world_pe = api_target(ctx, pe);
 	const char *source = from;
 	char *dest = to, *here;
 	struct comms_peer *peer;
@@ -140,9 +147,10 @@ static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe,
 			const char *routine)
 {
+	API_CHECK_TARGET(ctx, pe, routine)
 	size_t dst = (size_t)s->dst * s->size, sst = (size_t)s->sst * s->size, bytes = s->block * s->size,
 	       blocks = s->count;
-	int world_pe = api_target(ctx, pe, routine);
+	int world_pe = api_target(ctx, pe);
 	const char *source = from, *here;
 	struct comms_peer *peer;
 	char *dest = to;

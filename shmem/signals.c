@@ -26,8 +26,9 @@ struct signal_call {
 static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, uint64_t *word,
 		       struct signal_call call)
 {
+	API_CHECK_TARGET(ctx, call.pe, call.routine)
 	enum comms_amo op = signal_op(call.sig_op, call.routine);
-	int pe = api_target(ctx, call.pe, call.routine);
+	int pe = api_target(ctx, call.pe);
 	struct comms_peer *peer;
 	void *here, *signal;
 
@@ -73,7 +74,8 @@ static void change_signal(shmem_ctx_t ctx, enum comms_amo op, uint64_t *word, ui
 {
 	if (!comms_check_symmetric_anywhere(word, sizeof *word, "sig_addr", routine))
 		return;
-	pe = api_target(ctx, pe, routine);
+	API_CHECK_TARGET(ctx, pe, routine)
+	pe = api_target(ctx, pe);
 	comms_channel_amo(api_channel(ctx), word, &(struct comms_atomic){op, sizeof *word, value, 0}, pe, routine);
 }
 

@@ -19,7 +19,8 @@ COMMS_INLINE uint64_t update_word(shmem_ctx_t ctx, void *dest, const struct comm
 	uint64_t old;
 	void *here;
 
-	pe = api_target(ctx, pe, routine);
+	API_CHECK_TARGET_OR(0, ctx, pe, routine)
+	pe = api_target(ctx, pe);
 	here = comms_reach_atomically(dest, update->width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(dest, update->width)))
 		return comms_channel_update(api_channel(ctx), dest, update, pe, routine);

@@ -190,7 +190,10 @@ static void make_mistake(int which, long *words, int size)
 	shmemx_edge_t edge = {.pe = size};
 	shmemx_exchange_t exchange;
 	int sizes[1] = {size + 1};
+	shmem_ctx_t context;
 
+	if (shmem_ctx_create(0, &context))
+		exit(10);
 	switch (which) {
 	case 0: shmem_long_alltoall(SHMEM_TEAM_WORLD, stack, words, 1); break;
 	case 1: shmem_long_broadcast(SHMEM_TEAM_WORLD, words, here, 1, size); break;
@@ -207,6 +210,18 @@ static void make_mistake(int which, long *words, int size)
 	case 12: shmemx_rdma_unregister(NULL); break;
 	case 13: shmemx_exchange_create(SHMEM_TEAM_WORLD, &edge, 1, &exchange); break;
 	case 14: shmem_barrier(0, 0, size + 1, words); break;
+	case 16: shmem_ctx_long_p(SHMEM_CTX_INVALID, words, 1, 0); break;
+	case 17: shmem_ctx_long_atomic_fetch_inc(context, words, size); break;
+	case 18: shmem_ctx_destroy(SHMEM_CTX_DEFAULT); break;
+	case 19:
+		shmem_ctx_destroy(context);
+		shmem_ctx_quiet(context);
+		break;
+	case 20:
+		shmem_ctx_destroy(context);
+		shmem_ctx_long_get(context, here, words, 1, 0);
+		break;
+	case 21: shmem_long_iput(words, here, 0, 1, 2, 0); break;
 	case 15: shmemx_grid_neighbour(SHMEM_TEAM_WORLD, 0, 1); break;
 	}
 }
