@@ -220,7 +220,8 @@ int comms_memory_group(int pe, int *groups)
 	else if (known)
 		info = *known;
 	else if (!read_peer_info(pe, &info))
-		rte_die(NULL, "cannot fetch what PE %d published (%s); has it ended?", pe, rte.problem);
+		rte_break(RTE_ERROR_LOST, pe, NULL, "cannot fetch what PE %d published (%s); has it ended?", pe,
+			  rte.problem);
 	*groups = info.memory_groups;
 	return info.memory_group;
 }
@@ -255,8 +256,11 @@ char *peers_torus(void)
 	const char *text;
 	char *torus = NULL;
 
-	if (!info || size < sizeof *info || info->magic != PEER_INFO_MAGIC)
-		rte_die(NULL, "cannot fetch what PE 0 published (%s); has it ended?", rte.problem);
+	if (!info || size < sizeof *info || info->magic != PEER_INFO_MAGIC) {
+		rte_break(RTE_ERROR_LOST, 0, NULL, "cannot fetch what PE 0 published (%s); has it ended?", rte.problem);
+		free(info);
+		return NULL;
+	}
 	text = (const char *)(info + 1) + info->network_bytes;
 	if (info->torus_bytes > 0 && size >= sizeof *info + info->network_bytes + info->torus_bytes)
 		torus = strdup(text);
