@@ -28,6 +28,7 @@ static struct {
 	pthread_mutex_t lock;
 	atomic_int inits;	/* initialise calls not yet matched by a finalize */
 	bool implicit_finalize; /* started by start_pes */
+	bool notes_exit;	/* note_exit_status is registered */
 	pid_t pid;
 	atomic_bool global_exit;
 	int exit_status;
@@ -37,7 +38,10 @@ static struct {
 extern const int shmemx_this_header_needs_libtorushmem;
 API const int shmemx_this_header_needs_libtorushmem = TORUSHMEM_VERSION;
 
-/* Only handlers that run before the libraries stop receive the exit status. */
+/*
+ * Only handlers that run before the libraries stop receive the exit status, and nothing can
+ * unregister one. A handler of __cxa_atexit could be, but the thread sanitizer gives it no status.
+ */
 static void note_exit_status(int status, void *unused)
 {
 	(void)unused;
@@ -95,8 +99,9 @@ static bool start_library(const char *routine)
 		rte_finalize();
 		return false;
 	}
-	if (!library.pid)
-		on_exit(note_exit_status, NULL);
+	/* Where errors return, the others do not learn the status, so no handler stays behind. */
+	if (!library.notes_exit && !rte.returns_errors)
+		library.notes_exit = on_exit(note_exit_status, NULL) == 0;
 	library.pid = getpid();
 	/* Before all steps that may crash, after the PE number that its reports name. */
 	rte_crash_start(routine);
@@ -322,6 +327,7 @@ PROFILED(shmem_query_initialized)
 API void pshmem_global_exit(int status)
 {
 	comms_check_up(__func__);
+	library.exit_status = status;
 	atomic_store_explicit(&library.global_exit, true, memory_order_seq_cst);
 	exit(status); /* runs the program's handlers; at_exit runs last and notifies the launcher */
 }

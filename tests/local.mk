@@ -335,7 +335,7 @@ EXTRA_DIST += \
 	tests/tools/mistakes.bats \
 	tests/tools/besieged.c tests/tools/progs/record.c tests/tools/progs/socket_functions.c \
 	tests/tools/progs/by_id.c tests/tools/progs/ends.c tests/tools/progs/refuse.c tests/tools/progs/service.py tests/tools/progs/start tests/tools/without_launcher.bats \
-	tests/tools/errors_return.bats tests/tools/progs/by_id.c tests/tools/progs/ends.c tests/tools/progs/errors_return.c tests/tools/progs/late_stores.c tests/tools/progs/service.py tests/tools/progs/start tests/tools/without_launcher.bats \
+	tests/tools/errors_return.bats tests/tools/progs/by_id.c tests/tools/progs/ends.c tests/tools/progs/errors_return.c tests/tools/progs/late_stores.c tests/tools/progs/left_behind.c tests/tools/progs/service.py tests/tools/progs/start tests/tools/without_launcher.bats \
 	tests/tools/strangers tests/tools/strangers.bats \
 	tests/tools/mismatch.c \
 	tests/tools/mismatches.bats \

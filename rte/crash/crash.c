@@ -138,17 +138,32 @@ static void handle_crash(int number, siginfo_t *info, void *context)
  * private mapping, not a static array: if the program contains the library, other PEs share its
  * static data, and so would the child that runs addr2line.
  */
+static void *signal_stack;
+
 static void set_signal_stack(void)
 {
-	static void *signal_stack = NULL;
 	stack_t now;
 
 	if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE))
 		return;
 	if (!signal_stack)
 		signal_stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (signal_stack != MAP_FAILED)
+	if (signal_stack == MAP_FAILED)
+		signal_stack = NULL;
+	else
 		sigaltstack(&(stack_t){.ss_sp = signal_stack, .ss_size = STACK_BYTES}, NULL);
+}
+
+/* Each thread has its own: only the one that started the library can take it back. */
+static void unset_signal_stack(void)
+{
+	stack_t now;
+
+	if (!signal_stack || sigaltstack(NULL, &now) || now.ss_sp != signal_stack ||
+	    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL))
+		return;
+	munmap(signal_stack, STACK_BYTES);
+	signal_stack = NULL;
 }
 
 void rte_crash_start(const char *routine)
@@ -198,4 +213,5 @@ void rte_crash_stop(void)
 			sigaction(fatal_signals[i].number, &crash.before[i], NULL);
 		crash.caught[i] = false;
 	}
+	unset_signal_stack();
 }

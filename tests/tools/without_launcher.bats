@@ -314,6 +314,11 @@ END
 	[ -z "$output" ]
 }
 
+@test "signal handlers and the alternate signal stack after finalize" {
+	"$OSHCC" -O1 -o left "$BATS_TEST_DIRNAME/progs/left_behind.c"
+	by_hand 2 ./left
+}
+
 @test "a Python service that loads the library, starts in a thread, and starts again" {
 	command -v python3 >/dev/null || skip "no python3"
 	mkdir ids
