@@ -9,6 +9,7 @@
  */
 #include "globals.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -27,7 +28,10 @@
 
 struct globals globals = {.fd = -1};
 
-enum { LOOKS = 50 }; /* at the threads of the process, a millisecond apart */
+enum {
+	LOOKS = 50,    /* at the threads of the process, a millisecond apart */
+	MOST_STEPS = 8 /* from the program to this library, by what each needs */
+};
 
 static size_t globals_page;
 
@@ -150,7 +154,77 @@ static const char *share_range(const struct range *r)
 	return NULL;
 }
 
+/* "." and "..", and a folder for each thread. */
+static bool is_only_thread(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
+}
+
+/* --- Was the library loaded with the program, or by dlopen? --- */
+
+static const char *next_text(const struct link_map *object, ElfW(Sxword) tag, const ElfW(Dyn) * *at)
+{
+	const char *texts = NULL;
+
+	for (const ElfW(Dyn) *d = object->l_ld; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_STRTAB)
+			texts = (const char *)(d->d_un.d_ptr < object->l_addr ? object->l_addr + d->d_un.d_ptr
+									      : d->d_un.d_ptr);
+	for (const ElfW(Dyn) *d = *at; texts && d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == tag) {
+			*at = d + 1;
+			return texts + d->d_un.d_val;
+		}
+	return NULL;
+}
+
+static bool needs(const struct link_map *object, const struct link_map *other)
+{
+	const ElfW(Dyn) *at = other->l_ld;
+	const char *name = next_text(other, DT_SONAME, &at), *needed;
+
+	at = object->l_ld;
+	while (name && (needed = next_text(object, DT_NEEDED, &at)))
+		if (!strcmp(needed, name))
+			return true;
+	return false;
+}
+
+static bool program_needs(const struct link_map *object, int depth)
+{
+	const struct link_map *program = _r_debug.r_map;
+
+	for (const struct link_map *user = program; user && depth < MOST_STEPS; user = user->l_next)
+		if (user != object && needs(user, object) && (user == program || program_needs(user, depth + 1)))
+			return true;
+	return false;
+}
+
+/* If not, the program's threads may run already. */
+static bool is_needed_by_program(void)
+{
+	struct link_map *own;
+	Dl_info info;
+
+	return dladdr1(&globals, &info, (void **)&own, RTLD_DL_LINKMAP) &&
+	       (own == _r_debug.r_map || program_needs(own, 0));
+}
+
+static bool other_threads_run(void)
+{
+	return !is_only_thread() && !is_needed_by_program();
+}
+
 static const char no_launcher[] = "not started by a launcher";
+static const char has_threads[] = "other threads ran already when the library learned of the other PEs";
+
+static void leave_private(void)
+{
+	globals.size = 0;
+	globals.why_private = has_threads;
+}
 
 static void share_globals(void)
 {
@@ -167,6 +241,8 @@ static void share_globals(void)
 		globals.why_private = "SHMEM_SHARE_GLOBALS";
 	else if (globals.size == 0)
 		globals.why_private = "the program has none";
+	else if (other_threads_run())
+		leave_private();
 	else
 		globals.why_private = share_range(&r);
 }
@@ -174,14 +250,6 @@ static void share_globals(void)
 __attribute__((constructor)) static void share_at_load(void)
 {
 	share_globals();
-}
-
-/* "." and "..", and a folder for each thread. */
-static bool is_only_thread(void)
-{
-	struct stat status;
-
-	return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
 /* The library has ended its threads, but the kernel may still count one that has just ended. */
@@ -229,10 +297,8 @@ void globals_start(void)
 {
 	if (globals.why_private != no_launcher || !rte_has_other_pes())
 		return;
-	if (is_only_thread()) {
+	if (is_only_thread())
 		share_globals();
-	} else {
-		globals.size = 0;
-		globals.why_private = "other threads ran already when the library learned of the other PEs";
-	}
+	else
+		leave_private();
 }

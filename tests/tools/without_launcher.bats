@@ -314,6 +314,39 @@ END
 	[ -z "$output" ]
 }
 
+@test "global data stays private if the library is loaded while other threads run" {
+	cat >loads.c <<-'END'
+		#include <dlfcn.h>
+		#include <pthread.h>
+		#include <unistd.h>
+		static void *wait_long(void *unused) { for (;;) pause(); return unused; }
+		__attribute__((constructor)) static void start(void)
+		{
+			pthread_t thread;
+			pthread_create(&thread, NULL, wait_long, NULL);
+		}
+		#ifndef EARLY
+		int main(int count, char **argument)
+		{
+			void *library = count > 1 ? dlopen(argument[1], RTLD_NOW) : NULL;
+			if (!library) return 2;
+			((void (*)(void))dlsym(library, "shmem_init"))();
+			((void (*)(void))dlsym(library, "shmem_finalize"))();
+			return 0;
+		}
+		#endif
+	END
+	cc -o loads loads.c -pthread -ldl
+	export SHMEM_INFO=1
+	run -0 timeout 60 "$START" 2 ./loads "$TOP_BUILDDIR/.libs/libtorushmem.so"
+	[[ $output == *'Global data: 0 bytes, private: other threads ran already when the library'* ]]
+	# A thread that a library starts before main does no harm.
+	cc -shared -fPIC -DEARLY -o libearly.so loads.c -pthread
+	"$OSHCC" -o ends -L. "$BATS_TEST_DIRNAME/progs/ends.c" -Wl,--no-as-needed -learly -Wl,-rpath,"$PWD"
+	run -0 timeout 60 "$START" 2 ./ends
+	[[ $output =~ 'Global data: '[0-9]+' bytes, shared' ]]
+}
+
 @test "signal handlers and the alternate signal stack after finalize" {
 	"$OSHCC" -O1 -o left "$BATS_TEST_DIRNAME/progs/left_behind.c"
 	by_hand 2 ./left
