@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A service of two processes that goes on when one of them is lost. This process starts a worker,
- * and both become a job by a unique id. The worker computes squares, until it crashes at the third
- * request. The server says which PE was lost, starts a new worker, becomes a job with that one, and
- * repeats the request.
+ * Teaches errors that return: a service of two processes goes on when one of them is lost. This
+ * process starts a worker, and both become a job by a unique id. The worker computes squares, until
+ * it crashes at the third request. The server says which PE was lost, starts a new worker, becomes
+ * a job with that one, and repeats the request.
  *
  *     ./service           (without a launcher)
  *
