@@ -52,6 +52,7 @@ static void combine(long *sum, long *source)
 	shmem_long_put(source, numbers, NUMBERS, me);
 	shmem_long_sum_reduce(SHMEM_TEAM_WORLD, sum, source, NUMBERS);
 	check_numbers(sum, 3 * npes, npes * (npes - 1) / 2);
+	shmem_barrier_all(); /* the root writes to it at once */
 	shmem_long_broadcast(SHMEM_TEAM_WORLD, sum, source, NUMBERS, npes - 1);
 	check_numbers(sum, 3, npes - 1);
 }
