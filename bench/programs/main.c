@@ -124,7 +124,9 @@ static void fill_options(void)
 		options.samples = options.quick ? 5 : 15;
 	if (!options.sizes[0] && options.quick)
 		read_sizes("8,4k,256k");
-	for (int i = 0; !options.sizes[0] && i <= 26; i++)
+	if (options.sizes[0])
+		return;
+	for (int i = 0; i <= 26; i++)
 		options.sizes[i] = (size_t)1 << i;
 }
 

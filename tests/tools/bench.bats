@@ -135,6 +135,13 @@ END
 	one_line_and 2
 }
 
+@test "without --sizes it measures from 1 byte to 64 MiB" {
+	run "$OSHRUN" -q -n 2 "$BENCH" --samples 3 --sample-time 0.01 get
+	[ "$status" -eq 0 ]
+	says 'blocking +1 B '
+	says 'blocking +64 MiB '
+}
+
 # --- bench/compare: python3 ---
 
 need_python()
