@@ -71,7 +71,7 @@ static bool is_speaker(void)
 	return rte.pe == first;
 }
 
-/* All PEs keep the same line, whoever would have printed it. */
+/* All PEs keep the same line, the one that one PE would have printed. */
 static void break_without_root(enum rte_error_kind kind, const char *what)
 {
 	struct rte_error error = {.kind = kind, .pe = link_to_root.root_pe};

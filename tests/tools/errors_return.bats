@@ -157,7 +157,7 @@ said()
 	export SHMEM_ERRORS=return UCX_TLS=tcp,self FI_PROVIDER='tcp;ofi_rxm'
 	for path in ucx ofi cables; do
 		[ $path != ofi ] || grep -q 'define HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || continue
-		rm -f stopped
+		rm -f stopped through
 		SHMEM_PATHS=$path ROOT=127.0.0.1:$((20000 + (BASHPID * 7 + RANDOM) % 10000)) \
 			run -0 timeout 30 "$BATS_TEST_DIRNAME/progs/start" 3 ./late get nbi
 		[ -z "$output" ]

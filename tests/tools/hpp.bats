@@ -62,7 +62,7 @@ prints()
 	PATH="${OSHCC%/*}:$PATH" make -s -C "$BATS_FILE_TMPDIR/c/cxx" OSHCXX="${OSHCXX##*/}" CXXFLAGS="-std=c++11 -O2 $STRICT"
 	for with in $(compilers 'c++14 c++20' | tr ' ' ,); do
 		for program in stencil heat lattice solver; do
-			compile "${with/,/ }" -fsyntax-only "$TOP/examples/cxx/$program.cc"
+			compile "${with//,/ }" -fsyntax-only "$TOP/examples/cxx/$program.cc"
 		done
 	done
 	for settings in SHMEM_PATHS=local SHMEM_NODE_PES=2; do

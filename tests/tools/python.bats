@@ -38,7 +38,7 @@ python()
 
 @test "a job without a launcher: by the environment, and by an id" {
 	for rank in 0 1 2; do
-		SHMEM_RANK=$rank SHMEM_SIZE=3 SHMEM_ROOT=127.0.0.1:34571 SHMEM_SECRET=open timeout 60 "$PYTHON" "$TESTS/package.py" &
+		SHMEM_RANK=$rank SHMEM_SIZE=3 SHMEM_ROOT=127.0.0.1:29571 SHMEM_SECRET=open timeout 60 "$PYTHON" "$TESTS/package.py" &
 	done
 	for _ in 0 1 2; do
 		wait -n
@@ -215,7 +215,7 @@ python()
 		sh.finalize()
 	END
 	for rank in 1 0; do
-		SHMEM_RANK=$rank SHMEM_SIZE=2 SHMEM_ROOT=127.0.0.1:34572 SHMEM_SECRET=open timeout 60 "$PYTHON" loses.py &
+		SHMEM_RANK=$rank SHMEM_SIZE=2 SHMEM_ROOT=127.0.0.1:29572 SHMEM_SECRET=open timeout 60 "$PYTHON" loses.py &
 	done
 	wait -n && return 1
 	wait -n

@@ -112,6 +112,7 @@ static int get_late(int is_nonblocking)
 	shmem_barrier_all();
 	if (shmem_my_pe() == 0) {
 		pid = shmem_int_g(&pid, 1);
+		await("through"); /* PE 2 needs PE 1 in the barrier */
 		kill(pid, SIGSTOP);
 		say("stopped");
 		if (is_nonblocking) {
@@ -131,6 +132,7 @@ static int get_late(int is_nonblocking)
 				shmem_finalize();
 		}
 	} else if (shmem_my_pe() == 2) {
+		say("through");
 		await("stopped");
 		usleep(LATER);
 		shmem_long_p(&data, 1, 99);
