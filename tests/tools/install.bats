@@ -736,7 +736,10 @@ END
 	grep -q -- '-lsma.*-DHAVE_SHMEM_PUTMEM_SIGNAL=1 -DHAVE_SHMEM_SIGNAL_WAIT_UNTIL=1.*-DHAVE_SHMEMX_PUTMEM_SIGNAL=1' flags
 	run grep ALLTOALLV flags
 	[ "$status" -eq 1 ]
-	# By the wrapper alone, without a header: the OSU micro-benchmarks.
+	# By the wrapper alone, without a header: the OSU micro-benchmarks. A folder of its own:
+	# autoconf would take the first script again where both were written in the same second.
+	mkdir "$BATS_TEST_TMPDIR/wrapped"
+	cd "$BATS_TEST_TMPDIR/wrapped"
 	cat >configure.ac <<'END'
 AC_INIT([x], [1])
 AC_PROG_CC
@@ -745,6 +748,7 @@ AC_CHECK_FUNCS([shmem_finalize shmem_malloc shmem_put_nbi_none])
 AC_CONFIG_FILES([flags])
 AC_OUTPUT
 END
+	echo '@LIBS@ @DEFS@' >flags.in
 	autoconf
 	./configure CC="$ROOT/bin/oshcc" >log
 	grep -q -- '-DHAVE_SHMEM_FINALIZE=1 -DHAVE_SHMEM_MALLOC=1' flags
