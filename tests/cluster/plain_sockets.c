@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 		shmem_global_exit(2);
 	}
 	bytes = strtoul(argv[3], NULL, 10) / (size_t)pes;
-	count = find_neighbours(argv[5], shmem_n_pes() / pes, shmem_my_pe() / pes, neighbour);
+	count = find_neighbours(argv[5], shmem_n_pes() / pes, shmem_my_pe() / pes, neighbour, NULL);
 	spread = shmem_malloc(2 * sizeof *spread);
 	out = calloc(1, bytes + 1);
 	in = malloc(bytes + 1);

@@ -22,6 +22,9 @@ static long psync[SHMEM_SYNC_SIZE]; /* zero, as SHMEM_SYNC_VALUE is */
 /* Whose collective it is, its size, and this PE's number there. */
 static shmem_team_t team;
 static int size, me;
+/* Neighbours that send each other messages at once: PEs of the world, -1 is none. */
+static int partner[MOST_NEIGHBOURS], pairings, pairing;
+static uint64_t messages;
 
 static double greatest(double mine)
 {
@@ -153,17 +156,34 @@ static void run_alltoallv_plan(unsigned char *dest, unsigned char *source, size_
 	run_plan(bytes);
 }
 
-/* To a neighbour along the last axis, and as much from it: a round of small sums. */
+/* To a neighbour, and as much from it, at once. Each pairing has a block of dest. */
+static void exchange_message(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	static uint64_t signal[MOST_NEIGHBOURS];
+	uint64_t number = ++messages;
+
+	if (partner[pairing] < 0)
+		return;
+	shmem_putmem_signal(dest + (size_t)pairing * bytes, source, bytes, &signal[pairing], number, SHMEM_SIGNAL_SET,
+			    partner[pairing]);
+	shmem_signal_wait_until(&signal[pairing], SHMEM_CMP_GE, number);
+}
+
+/* What a cable carries: always the same neighbour, so that pairs do not wait for other pairs. */
 static void run_message(unsigned char *dest, unsigned char *source, size_t bytes)
 {
-	static uint64_t signal, number;
+	pairing = pairings - 1;
+	exchange_message(dest, source, bytes);
+}
 
-	number++;
-	if ((me ^ 1) >= size)
-		return;
-	shmem_putmem_signal(dest, source, bytes, &signal, number, SHMEM_SIGNAL_SET,
-			    shmem_team_translate_pe(team, me ^ 1, SHMEM_TEAM_WORLD));
-	shmem_signal_wait_until(&signal, SHMEM_CMP_GE, number);
+/*
+ * What processors and wakeups allow: the neighbours in turn, so that all hosts depend on each
+ * other.
+ */
+static void run_messages(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	pairing = (int)(messages % (uint64_t)pairings);
+	exchange_message(dest, source, bytes);
 }
 
 static void fill_bytes(unsigned char *source, size_t bytes)
@@ -193,8 +213,8 @@ static void check_broadcast(const unsigned char *dest, size_t bytes)
 
 static void check_message(const unsigned char *dest, size_t bytes)
 {
-	for (size_t i = 0; i < bytes && (me ^ 1) < size; i++)
-		check(dest[i] == byte_at(i, me ^ 1), "message", i);
+	for (size_t i = 0; i < bytes && partner[pairing] >= 0; i++)
+		check(dest[(size_t)pairing * bytes + i] == byte_at(i, partner[pairing]), "message", i);
 }
 
 static void check_reduce(const unsigned char *dest, size_t bytes)
@@ -270,7 +290,8 @@ static const struct collective {
 	{"alltoalls", run_alltoalls, fill_blocks, check_alltoalls, 1, 1, 0},
 	{"reduce_scatter", run_reduce_scatter, fill_many_numbers, check_reduce_scatter, 0, 1, 0},
 	{"allgatherv", run_allgatherv, fill_bytes, check_fcollect, 1, 0, 0},
-	{"message", run_message, fill_bytes, check_message, 0, 0, 0},
+	{"message", run_message, fill_bytes, check_message, 1, 0, 0},
+	{"messages", run_messages, fill_bytes, check_message, 1, 0, 0},
 	{"alltoallv", run_alltoallv, fill_blocks, check_alltoall, 1, 1, 0},
 	{"allgatherv_plan", run_allgatherv_plan, fill_bytes, check_fcollect, 1, 0, 0},
 	{"alltoallv_plan", run_alltoallv_plan, fill_blocks, check_alltoall, 1, 1, 0},
@@ -360,7 +381,7 @@ static void time_rounds(const char *shape, int pes)
 {
 	double took[ROUNDS];
 	int neighbour[MOST_NEIGHBOURS],
-		count = find_neighbours(shape, shmem_n_pes() / pes, shmem_my_pe() / pes, neighbour);
+		count = find_neighbours(shape, shmem_n_pes() / pes, shmem_my_pe() / pes, neighbour, NULL);
 
 	for (long i = 0; i < ROUNDS && shmem_my_pe() % pes == 0; i++)
 		took[i] = time_round(neighbour, count, pes, i + 1);
@@ -368,6 +389,42 @@ static void time_rounds(const char *shape, int pes)
 	if (shmem_my_pe() == 0)
 		print_time("round", sizeof *words, took[ROUNDS / 2], 0, 0);
 	shmem_barrier_all();
+}
+
+/*
+ * The neighbour before a host with an odd coordinate, behind the others; the second time vice
+ * versa.
+ */
+static int find_next(const char *shape, int hosts, int host, int axis, int second)
+{
+	int neighbour[MOST_NEIGHBOURS], coordinates[MOST_NEIGHBOURS];
+
+	find_neighbours(shape, hosts, host, neighbour, coordinates);
+	return neighbour[2 * axis + (coordinates[axis] % 2 == second)];
+}
+
+/* A host and its partner are next to each other, both ways: not at the seam of an odd ring. */
+static int find_partner(const char *shape, int hosts, int host, int axis, int second)
+{
+	int next = find_next(shape, hosts, host, axis, second);
+
+	return next >= 0 && find_next(shape, hosts, next, axis, second) == host ? next : -1;
+}
+
+/* Two pairings for each axis, one if it has two hosts. Without a shape: PEs 0 and 1, 2 and 3. */
+static void find_pairings(const char *shape, int pes)
+{
+	int n = shmem_n_pes(), self = shmem_my_pe(), neighbour[MOST_NEIGHBOURS];
+	int count = shape ? find_neighbours(shape, n / pes, self / pes, neighbour, NULL) : 0;
+
+	partner[0] = (self ^ 1) < n ? self ^ 1 : -1;
+	pairings = count ? 0 : 1;
+	for (int i = 0; i < count; i++) {
+		int next = find_partner(shape, n / pes, self / pes, i / 2, i % 2);
+
+		if (greatest(next) >= 0)
+			partner[pairings++] = next < 0 ? -1 : next * pes + self % pes;
+	}
 }
 
 /* Every PE is in one of the teams, which take PEs in blocks. */
@@ -394,7 +451,8 @@ static void make_teams(const char *text)
 
 int main(int argc, char **argv)
 {
-	const char *sizes = argc > 2 ? argv[2] : "";
+	const char *sizes = argc > 2 ? argv[2] : "", *shape = argc > 4 && strcmp(argv[4], "-") != 0 ? argv[4] : NULL;
+	int pes = argc > 5 ? atoi(argv[5]) : 1;
 	long repeats = 1, calls = 1;
 	size_t bytes;
 
@@ -403,8 +461,9 @@ int main(int argc, char **argv)
 	shmem_init();
 	spread = shmem_malloc(2 * sizeof *spread);
 	words = shmem_calloc(MOST_NEIGHBOURS, sizeof *words);
-	if (argc > 4 && strcmp(argv[4], "-") != 0)
-		time_rounds(argv[4], argc > 5 ? atoi(argv[5]) : 1);
+	if (shape)
+		time_rounds(shape, pes);
+	find_pairings(shape, pes);
 	make_teams(argc > 6 ? argv[6] : NULL);
 	for (size_t c = 0; c < sizeof collectives / sizeof collectives[0]; c++)
 		if (argc > 1 && !strcmp(argv[1], collectives[c].name))

@@ -99,10 +99,11 @@ static inline int compare_seconds(const void *left, const void *right)
 }
 
 /*
- * The hosts next to this one in all directions, -1 where there is none. Hosts of the last axis are
- * side by side.
+ * The hosts next to this one in all directions, -1 where there is none, and if coordinates is not
+ * NULL the place of this host along each axis. Hosts of the last axis are side by side.
  */
-static inline int find_neighbours(const char *shape, int hosts, int host, int neighbour[MOST_NEIGHBOURS])
+static inline int find_neighbours(const char *shape, int hosts, int host, int neighbour[MOST_NEIGHBOURS],
+				  int *coordinates)
 {
 	int count = 0, stride = hosts;
 	char *end;
@@ -112,6 +113,8 @@ static inline int find_neighbours(const char *shape, int hosts, int host, int ne
 
 		stride /= length;
 		here = host / stride % length;
+		if (coordinates)
+			coordinates[count / 2] = here;
 		end += mesh || *end == 'd';
 		for (int step = -1; step <= 1; step += 2) {
 			int next = here + step, inside = next >= 0 && next < length;
