@@ -108,16 +108,19 @@ check-damaged: oshrun$(EXEEXT) softofu/tests/session_chain$(EXEEXT) softofu/test
 			softofu/tests/replay_checked damaged.records $$(($(DAMAGES) / 2)) || exit 1; \
 	done; rm -rf damaged.records
 
-# Ten million lines of each size, marker and order, which no put may tear; takes an hour or more.
-LINES = 10000000
+# A million lines for each size, receiver, marker, order and load, which no put may tear: of each
+# marker, order and load 35 million. It takes half an hour.
+LINES = 1000000
 check-lines: oshrun$(EXEEXT) softofu/tests/whole_lines$(EXEEXT)
-	for ranks in 2 4 8; do for order in adversarial posted; do \
+	for load in 0 8; do for ranks in 2 4 8; do for order in adversarial posted; do \
+		echo "$$ranks ranks, SOFTOFU_ORDER=$$order, $$load processes beside them"; \
 		for marker in last first; do \
 			SOFTOFU_ORDER=$$order SOFTOFU_MARKER=$$marker ./oshrun -q -n $$ranks \
-				softofu/tests/whole_lines $$marker $(LINES) || exit 1; \
+				softofu/tests/whole_lines $$marker $(LINES) $$load || exit 1; \
 		done; \
-		SOFTOFU_ORDER=$$order SOFTOFU_TEAR=yes ./oshrun -q -n $$ranks softofu/tests/whole_lines torn || exit 1; \
-	done; done
+		echo 'the same with SOFTOFU_TEAR=yes, which tears lines'; \
+		SOFTOFU_ORDER=$$order SOFTOFU_TEAR=yes ./oshrun -q -n $$ranks softofu/tests/whole_lines torn 10000 $$load || exit 1; \
+	done; done; done
 
 # Builds and tests software Tofu and what it needs: the launcher, and the examples.
 check-softofu: softofu oshrun$(EXEEXT) $(SOFTOFU_TESTS) $(SOFTOFU_UNIT_TESTS) $(UTOFU_EXAMPLES)

@@ -3,17 +3,21 @@
  * Messages of a runtime that polls a marker in the message itself: the receiver sees the marker by
  * loads of 8 bytes, and reads the rest of its line at once. A put with strong order has one line of
  * 256 bytes or many; each line has a marker of its own, in the first or in the last word. Even
- * ranks send, and odd ones receive.
+ * ranks send, and odd ones receive: as many puts as have room in 64 KiB, and then an answer.
  *
- *     whole_lines WHICH [LINES]
+ *     whole_lines WHICH [LINES [LOAD]]
  *
  * WHICH says what must hold: last or first (no line is torn if that word is the marker, which
  * SOFTOFU_MARKER must name), packets (the same as last, but some of the packets of the network end
- * within lines) or torn (some are, for SOFTOFU_TEAR=yes). LINES are read for each size and marker.
+ * within lines) or torn (some are, for SOFTOFU_TEAR=yes). LINES are read for each size and marker,
+ * beside LOAD processes that compute.
  */
 #include "together.h"
 
-enum { LINE = 256, WORDS = LINE / 8, MOST = 65536 + 512, NEITHER = 0, OLD, NEW };
+#include <signal.h>
+#include <sys/prctl.h>
+
+enum { LINE = 256, WORDS = LINE / 8, WINDOW = 65536, MOST = WINDOW + 512, NEITHER = 0, OLD, NEW };
 
 static volatile uint64_t message[MOST / 8] __attribute__((aligned(256)));
 static uint64_t source[MOST / 8] __attribute__((aligned(256)));
@@ -69,8 +73,7 @@ static bool is_whole(size_t line, uint64_t round)
 }
 
 /*
- * Receives a put, whose lines may come a while after each other. Returns how many of them were
- * torn.
+ * Receives puts, whose lines may come a while after each other. Returns how many of them were torn.
  */
 static uint64_t receive(size_t lines, size_t marker, uint64_t round)
 {
@@ -84,7 +87,7 @@ static uint64_t receive(size_t lines, size_t marker, uint64_t round)
 	return torn;
 }
 
-static uint64_t exchange(size_t lines, size_t marker, uint64_t rounds, uint64_t *round)
+static uint64_t exchange(size_t bytes, size_t lines, size_t marker, uint64_t rounds, uint64_t *round)
 {
 	const unsigned long flags =
 		UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_CACHE_INJECTION | UTOFU_ONESIDED_FLAG_PADDING;
@@ -103,7 +106,8 @@ static uint64_t exchange(size_t lines, size_t marker, uint64_t rounds, uint64_t 
 		}
 		for (size_t word = 0; word < lines * WORDS; word++)
 			source[word] = value_of(*round);
-		OK(utofu_put(vcq, peer, from, to, lines * LINE, 0, flags, NULL));
+		for (size_t at = 0; at < lines * LINE; at += bytes)
+			OK(utofu_put(vcq, peer, from + at, to + at, bytes, 0, flags, NULL));
 		await(&acknowledged, *round);
 	}
 	together_barrier();
@@ -146,6 +150,17 @@ static void register_all(void)
 	answer = together_seen.board[together.rank ^ 1][0];
 }
 
+/* Ends with this process. */
+static void load_machine(int processes)
+{
+	for (int i = 0; i < processes; i++)
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (volatile unsigned count = 0;; count++)
+				;
+		}
+}
+
 int main(int argc, char **argv)
 {
 	static const size_t sizes[] = {256, 1792, 4096, 32768, 65536};
@@ -154,16 +169,18 @@ int main(int argc, char **argv)
 
 	together_start();
 	CHECK(together.ranks % 2 == 0);
+	if (together.rank == 0)
+		load_machine(argc > 3 ? atoi(argv[3]) : 0);
 	register_all();
 	edges();
 	for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
-		size_t count = sizes[i / 2] / LINE, marker = i % 2 ? WORDS - 1 : 0;
+		size_t size = sizes[i / 2], count = WINDOW / size * size / LINE, marker = i % 2 ? WORDS - 1 : 0;
 		bool promised = !strcmp(which, marker ? "last" : "first") || (marker && !strcmp(which, "packets"));
-		uint64_t rounds = (lines + count - 1) / count, torn = exchange(count, marker, rounds, &round);
+		uint64_t rounds = (lines + count - 1) / count, torn = exchange(size, count, marker, rounds, &round);
 
 		if (together.rank % 2)
 			printf("rank %d: %zu bytes, marker in the %s word of each line: %llu of %llu torn\n",
-			       together.rank, sizes[i / 2], marker ? "last" : "first", (unsigned long long)torn,
+			       together.rank, size, marker ? "last" : "first", (unsigned long long)torn,
 			       (unsigned long long)(rounds * count));
 		fflush(stdout);
 		CHECK(!promised || !torn);
