@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Software Tofu: libtofucom (also found as libutofu), libjtofu and softofu-replay. README.md here
-# says what they share with the rest.
+# Software Tofu: libtofucom (also found as libutofu), libjtofu and softofu-replay.
 
 # In folders of their own: where a machine has Fujitsu's libraries and headers, which have the same
 # names, neither the loader nor a compiler may find these by accident. (automake installs libraries
@@ -18,8 +17,7 @@ libsoftofugrid_la_SOURCES = \
 	softofu/softofu_settings.c softofu/softofu_settings.h
 libsoftofugrid_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
-# The network: routers and links. It takes comms/torus/shape.c from the rest of
-# the tree, and nothing else.
+# The network: routers and links.
 noinst_LTLIBRARIES += libsoftofunet.la
 SOFTOFU_NET_SOURCES = \
 	softofu/net/agenda.c \
@@ -37,10 +35,11 @@ SOFTOFU_NET_SOURCES = \
 	softofu/net/route.c \
 	softofu/net/router.c \
 	softofu/net/net_settings.c softofu/net/net_settings.h \
+	softofu/net/net_shape.c softofu/net/net_shape.h \
 	softofu/net/state.h \
 	softofu/net/net_tni.c \
 	softofu/net/wires.c softofu/net/wires.h softofu/net/wires_inside.h
-libsoftofunet_la_SOURCES = comms/torus/shape.c comms/torus/shape.h $(SOFTOFU_NET_SOURCES)
+libsoftofunet_la_SOURCES = $(SOFTOFU_NET_SOURCES)
 libsoftofunet_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS) -fvisibility=hidden
 libsoftofunet_la_LIBADD = $(ZLIB_LIBS) -lm
 
@@ -145,6 +144,7 @@ EXTRA_DIST += \
 	docs/protocols/softofu-link.md \
 	docs/tofu.md \
 	softofu/README.md \
+	softofu/alone.sh \
 	softofu/softofu.pc.in
 
 include softofu/tests/local.mk

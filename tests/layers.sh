@@ -41,9 +41,13 @@ forbid_but comms 'rdma/f' '^comms/net/ofi/'
 for folder in comms/net/*/; do
 	forbid_but comms "$folder" "^$folder"
 done
-# softofu can be lifted out: of the rest it includes shapes, trees and barriers of comms/torus
-# alone, and the rest includes it in one file of oshrun.
-forbid_but softofu 'comms/|rte/|shmem|pshmem|\.\./' '^softofu/tests/|"comms/torus/(shape|trees|barrier_rounds)\.h"'
+# softofu can be lifted out: it includes and compiles nothing of the three layers, nor does it link
+# a library of theirs, and of the rest one file of oshrun includes it.
+forbid softofu '(comms|rte|shmem|include|tools)/|p?shmemx?\.h|\.\./'
+if grep -rnE --include='*.mk' '^[^#]*(\b(comms|rte|shmem)/|libtorus|librte)' softofu; then
+	echo "layers: softofu must not be built from that" >&2
+	bad=1
+fi
 forbid_but rte 'softofu/' '^rte/oshrun/tofu_ranks\.c:'
 forbid comms 'softofu/'
 forbid shmem 'softofu/'

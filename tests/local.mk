@@ -156,6 +156,14 @@ tests_gpu_kernels_SOURCES = tests/gpu/kernels.c tests/gpu/device.h comms/gpu/dri
 	comms/gpu/kernels.c comms/gpu/kernels.h comms/gpu/kernels_text.c
 tests_gpu_kernels_LDADD = -ldl -lpthread -lm
 
+# The clock of software Tofu, which times plans of comms/torus.
+if WITH_SOFTOFU
+check_PROGRAMS += tests/unit/tofu_plan_times
+tests_unit_tofu_plan_times_SOURCES = tests/unit/tofu_plan_times.c softofu/tests/flows.c softofu/tests/flows.h \
+	softofu/tests/traffic.c
+tests_unit_tofu_plan_times_LDADD = libsoftofunet.la libtorusthink.la
+endif
+
 check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS) $(ABOUT_UCX) $(GPU_TESTS)
 tests_lib_ucx_protocols_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 tests_lib_ucx_protocols_LDADD = $(UCX_LIBS)

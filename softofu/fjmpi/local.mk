@@ -10,9 +10,7 @@ FJMPI_LIBS = libfjmpi.la
 FJMPI_LINK = -lfjmpi
 softofuexeclib_LTLIBRARIES += libfjmpi.la
 libfjmpi_la_SOURCES = \
-	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h comms/torus/sites.h \
-	comms/torus/shape.c comms/torus/shape.h \
-	comms/torus/trees.c comms/torus/trees.h \
+	softofu/net/net_shape.c softofu/net/net_shape.h \
 	softofu/fjmpi/error.c softofu/fjmpi/error.h \
 	softofu/fjmpi/fjmpi_plans.c \
 	softofu/fjmpi/fjmpi_rdma.c \

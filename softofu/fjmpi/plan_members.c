@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "comms/torus/trees.h"
 #include "fjmpi_topology.h"
 #include "plan.h"
 
@@ -24,19 +23,19 @@ static void shape_box(struct plan_members *members, struct member *member, int m
 			low[axis] = member[i].at[axis] < low[axis] ? member[i].at[axis] : low[axis];
 			high[axis] = member[i].at[axis] > high[axis] ? member[i].at[axis] : high[axis];
 		}
-	members->box = (struct torus_shape){.axes = FJMPI_AXES};
+	members->box = (struct net_shape){.axes = FJMPI_AXES};
 	for (int axis = 0; axis < FJMPI_AXES; axis++) {
 		int length = high[axis] - low[axis] + 1;
 
 		members->box.axis[axis] =
-			(struct torus_axis){length, known && ring[axis] && length > 2 && length == size[axis]};
+			(struct net_axis){length, known && ring[axis] && length > 2 && length == size[axis]};
 		for (int i = 0; i < members->ranks; i++)
 			member[i].at[axis] -= low[axis];
 	}
 }
 
 /* The path goes back and forth along each axis, so that its next node is a neighbour. */
-static void find_on_path(const struct torus_shape *box, struct member *member)
+static void find_on_path(const struct net_shape *box, struct member *member)
 {
 	member->key = 0;
 	for (int axis = 0; axis < FJMPI_AXES; axis++) {
@@ -86,10 +85,10 @@ static int find_places(struct plan_members *members, struct member *member, cons
 			member[rank].at[axis] = at[axis];
 	}
 	shape_box(members, member, me);
-	members->whole = torus_shape_complete(&members->box);
+	members->whole = net_shape_complete(&members->box);
 	for (int rank = 0; rank < members->ranks; rank++) {
 		find_on_path(&members->box, &member[rank]);
-		member[rank].place = members->whole ? torus_place_at(&members->box, member[rank].at) : 0;
+		member[rank].place = members->whole ? net_place_at(&members->box, member[rank].at) : 0;
 	}
 	return 0;
 }
@@ -124,11 +123,46 @@ void plan_members_free(struct plan_members *members)
 	free(members->order);
 }
 
+/* The axes longer than 1, in order; returns their number. */
+static int long_axes(const struct net_shape *box, int axes[NET_AXES])
+{
+	int count = 0;
+
+	for (int axis = 0; axis < box->axes; axis++)
+		if (box->axis[axis].size > 1)
+			axes[count++] = axis;
+	return count;
+}
+
 int plan_members_trees(const struct plan_members *members)
 {
-	int trees = members->whole ? torus_tree_count(&members->box, TORUS_TREES_BOTH) : 1;
+	int axes[NET_AXES], trees = members->whole ? long_axes(&members->box, axes) : 1;
 
 	return trees > 0 ? trees : 1;
+}
+
+/*
+ * The parent of a place in a tree of the box, which is not its root. A place differs from the root
+ * along some axes. Where it does along the tree's own axis, it receives from the neighbour nearer
+ * to the root along the next such axis after that, cyclically, with the own one last. Elsewhere it
+ * receives along the own axis, from above, or at the upper end of a mesh from below. So a place
+ * receives each tree along a different axis.
+ */
+static int parent_in_box(const struct net_shape *box, int root, int tree, int place)
+{
+	int axes[NET_AXES] = {0}, count = long_axes(box, axes), chosen = axes[tree], above, steps;
+
+	above = net_neighbour(box, place, 2 * chosen);
+	if (net_coordinate(box, place, chosen) == net_coordinate(box, root, chosen))
+		return above >= 0 ? above : net_neighbour(box, place, 2 * chosen + 1);
+	for (int i = count - 1; i > 0; i--) {
+		int axis = axes[(tree + i) % count];
+
+		if (net_coordinate(box, place, axis) != net_coordinate(box, root, axis))
+			chosen = axis;
+	}
+	steps = net_steps(&box->axis[chosen], net_coordinate(box, root, chosen), net_coordinate(box, place, chosen));
+	return net_neighbour(box, place, 2 * chosen + (steps > 0));
 }
 
 /* In a binomial tree along the order, beginning at the root's node. */
@@ -141,17 +175,15 @@ static int parent_in_order(const struct plan_members *members, int node)
 
 int plan_members_parent(const struct plan_members *members, int tree, int rank)
 {
-	int node = members->node[rank], root = members->node[members->root], direction;
+	int node = members->node[rank], root = members->node[members->root];
 
 	if (members->leader[node] != rank)
 		return members->leader[node];
 	if (node == root)
 		return -1;
-	if (members->whole) {
-		struct torus_tree on = {&members->box, TORUS_TREES_BOTH, members->place[root], tree};
-
-		return members->leader[members->node_at[torus_tree_parent(&on, members->place[node], &direction)]];
-	}
+	if (members->whole)
+		return members->leader[members->node_at[parent_in_box(&members->box, members->place[root], tree,
+								      members->place[node])]];
 	return members->leader[parent_in_order(members, node)];
 }
 
@@ -168,14 +200,31 @@ int plan_members_children(const struct plan_members *members, int trees, int ran
 	return count;
 }
 
-static int rounds_in_box(const struct plan_members *members, int node, int to[TORUS_ROUNDS], int from[TORUS_ROUNDS])
+/*
+ * The places that a place notifies, by round: along one axis after the other those 1, 2, 4 ...
+ * further on. So no notification goes further than half a ring.
+ */
+static int notified_in_box(const struct net_shape *box, int place, int notified[PLAN_ROUNDS])
 {
-	int notified[TORUS_ROUNDS], rounds = torus_barrier_rounds(&members->box, members->place[node], notified);
+	int rounds = 0;
+
+	for (int axis = 0; axis < box->axes; axis++) {
+		int size = box->axis[axis].size, at = net_coordinate(box, place, axis);
+
+		for (int step = 1; step < size && rounds < PLAN_ROUNDS; step *= 2)
+			notified[rounds++] = place + ((at + step) % size - at) * box->stride[axis];
+	}
+	return rounds;
+}
+
+static int rounds_in_box(const struct plan_members *members, int node, int to[PLAN_ROUNDS], int from[PLAN_ROUNDS])
+{
+	int notified[PLAN_ROUNDS], rounds = notified_in_box(&members->box, members->place[node], notified);
 
 	for (int round = 0; round < rounds; round++)
 		to[round] = members->node_at[notified[round]];
 	for (int place = 0; place < members->box.places; place++) {
-		torus_barrier_rounds(&members->box, place, notified);
+		notified_in_box(&members->box, place, notified);
 		for (int round = 0; round < rounds; round++)
 			if (notified[round] == members->place[node])
 				from[round] = members->node_at[place];
@@ -183,7 +232,7 @@ static int rounds_in_box(const struct plan_members *members, int node, int to[TO
 	return rounds;
 }
 
-int plan_members_rounds(const struct plan_members *members, int node, int to[TORUS_ROUNDS], int from[TORUS_ROUNDS])
+int plan_members_rounds(const struct plan_members *members, int node, int to[PLAN_ROUNDS], int from[PLAN_ROUNDS])
 {
 	int rounds = 0, nodes = members->nodes;
 

@@ -3,11 +3,12 @@
 #define FJMPI_PLAN_MEMBERS_H
 
 #include <stdbool.h>
-#include "comms/torus/barrier_rounds.h"
-#include "comms/torus/shape.h"
 #include "fjmpi_plans.h"
+#include "softofu/net/net_shape.h"
 
 struct plan_ids;
+
+enum { PLAN_ROUNDS = 32 }; /* most rounds of a barrier */
 
 /*
  * Ranks of a communicator on the torus. Their order is that of a path through the box of nodes
@@ -24,7 +25,7 @@ struct plan_members {
 	int *node;	       /* of a rank */
 	int *leader;	       /* of a node */
 	bool whole;	       /* every node of the box has a rank */
-	struct torus_shape box;
+	struct net_shape box;
 	int *place, *node_at; /* of a node in the box; node at a place, if whole */
 };
 
@@ -45,6 +46,6 @@ int plan_members_children(const struct plan_members *members, int trees, int ran
  * Nodes that a node notifies in a barrier, by round, and those that notify it. Returns the number
  * of rounds.
  */
-int plan_members_rounds(const struct plan_members *members, int node, int to[TORUS_ROUNDS], int from[TORUS_ROUNDS]);
+int plan_members_rounds(const struct plan_members *members, int node, int to[PLAN_ROUNDS], int from[PLAN_ROUNDS]);
 
 #endif

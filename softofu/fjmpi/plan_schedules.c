@@ -68,7 +68,7 @@ static void write_barrier(struct plan_maker *maker)
 {
 	const struct plan_members *members = &maker->members;
 	int me = maker->plan->call.rank, node = members->node[me], leader = members->leader[node];
-	int to[TORUS_ROUNDS], from[TORUS_ROUNDS], rounds;
+	int to[PLAN_ROUNDS], from[PLAN_ROUNDS], rounds;
 
 	if (me != leader) {
 		plan_add_notify(maker, leader);
@@ -188,7 +188,7 @@ static int block_at_parent(struct plan_maker *maker, int parent, int parity)
 static void write_up(struct plan_maker *maker, int parity, bool and_down)
 {
 	const struct fjmpi_plan_call *call = &maker->plan->call;
-	int block[TORUS_AXES];
+	int block[NET_AXES];
 
 	for (int tree = 0; tree < maker->trees; tree++)
 		block[tree] = parent_of(maker, tree) < 0 ? 0 : block_at_parent(maker, parent_of(maker, tree), parity);

@@ -58,7 +58,7 @@ size_t net_bytes(const struct net_settings *settings, char problem[NET_PROBLEM])
 
 static void set_links(struct net *net)
 {
-	const struct torus_shape *shape = &net->settings.shape;
+	const struct net_shape *shape = &net->settings.shape;
 
 	for (int node = 0; node < shape->places; node++)
 		for (int direction = 0; direction < net->directions; direction++) {
@@ -67,7 +67,7 @@ static void set_links(struct net *net)
 			link->from = node;
 			link->direction = (uint8_t)direction;
 			link->enters = (uint8_t)(direction ^ 1);
-			link->to = torus_neighbour(shape, node, direction);
+			link->to = net_neighbour(shape, node, direction);
 			if (shape->axis[direction / 2].size == 1)
 				link->to = -1;
 			link->deadline = NET_NEVER;
@@ -76,7 +76,7 @@ static void set_links(struct net *net)
 		}
 	for (int i = 0; i < net->settings.cuts; i++) {
 		const struct net_cut *cut = &net->settings.cut[i];
-		int there = torus_neighbour(shape, cut->place, cut->direction);
+		int there = net_neighbour(shape, cut->place, cut->direction);
 		struct net_link *both[2] = {net_link(net, net_link_number(net, cut->place, cut->direction)),
 					    net_link(net, net_link_number(net, there, cut->direction ^ 1))};
 
@@ -107,7 +107,7 @@ bool net_create(struct net *net, const struct net_settings *settings, char probl
 		return false;
 	lay_out_net(net, settings);
 	if (!make_lock(net))
-		return torus_refuse(problem, "this system has no robust mutex for several processes");
+		return net_refuse(problem, "this system has no robust mutex for several processes");
 	net->hop_time = (int64_t)(settings->hop_time * 1000);
 	net->send_time = (int64_t)(settings->send_time * 1000);
 	net->take_time = (int64_t)(settings->take_time * 1000);
@@ -117,7 +117,7 @@ bool net_create(struct net *net, const struct net_settings *settings, char probl
 	coordinates = net_part(net, net->coordinates);
 	for (int node = 0; node < settings->shape.places; node++)
 		for (int axis = 0; axis < settings->shape.axes; axis++)
-			coordinates[8 * node + axis] = (uint16_t)torus_coordinate(&settings->shape, node, axis);
+			coordinates[8 * node + axis] = (uint16_t)net_coordinate(&settings->shape, node, axis);
 	for (int i = 0; i < settings->shape.places * net->inputs; i++)
 		net_input(net, 0, i)->port = -1;
 	set_links(net);

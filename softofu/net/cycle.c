@@ -37,10 +37,10 @@ static int next_buffer(const struct net *net, int buffer)
 static size_t name_buffer(const struct net *net, int buffer, const char *before, char *text, size_t room)
 {
 	const struct net_link *link = net_link(net, buffer / NET_CHANNELS);
-	char place[TORUS_TEXT];
-	int length = snprintf(text, room, "%s%s %s lane %d", before,
-			      torus_place_text(&net->settings.shape, link->from, place),
-			      torus_direction_name(link->direction), buffer % NET_LANES);
+	char place[NET_TEXT];
+	int length =
+		snprintf(text, room, "%s%s %s lane %d", before, net_place_text(&net->settings.shape, link->from, place),
+			 net_direction_name(link->direction), buffer % NET_LANES);
 
 	return (size_t)length < room ? (size_t)length : room;
 }

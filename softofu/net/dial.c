@@ -134,18 +134,18 @@ static bool connect_host(struct net_wires *wires, int host, const struct net_hos
 	int file = connect_socket(where);
 
 	if (file < 0)
-		return torus_refuse(problem, "host %d at %s port %d cannot be reached: %s", host, where->address,
-				    where->port, strerror(errno));
+		return net_refuse(problem, "host %d at %s port %d cannot be reached: %s", host, where->address,
+				  where->port, strerror(errno));
 	if (!send_hello(file, &wires->hello) || !receive_hello(file, &hello, until) || !hello_is_ours(wires, &hello) ||
 	    hello.host != (uint32_t)host) {
 		close(file);
-		return torus_refuse(problem, "host %d at %s port %d is not of this job", host, where->address,
-				    where->port);
+		return net_refuse(problem, "host %d at %s port %d is not of this job", host, where->address,
+				  where->port);
 	}
 	if (hello.plan != wires->hello.plan) {
 		close(file);
-		return torus_refuse(problem, "host %d has another network: shape, nodes and settings must be alike",
-				    host);
+		return net_refuse(problem, "host %d has another network: shape, nodes and settings must be alike",
+				  host);
 	}
 	store_socket(wires, file, (uint32_t)host);
 	return true;
@@ -168,8 +168,8 @@ static bool accept_host(struct net_wires *wires, double until, char problem[NET_
 	}
 	if (hello.plan != wires->hello.plan) {
 		close(file);
-		return torus_refuse(problem, "host %u has another network: shape, nodes and settings must be alike",
-				    hello.host);
+		return net_refuse(problem, "host %u has another network: shape, nodes and settings must be alike",
+				  hello.host);
 	}
 	store_socket(wires, file, hello.host);
 	return true;
@@ -185,8 +185,8 @@ bool net_wires_join(struct net_wires *wires, const struct net_host *hosts, doubl
 	for (int host = wires->me + 1; host < wires->hosts; host++)
 		while (wires->wire[host] && wires->wire[host]->file < 0) {
 			if (!file_is_ready(wires->listener, POLLIN, until))
-				return torus_refuse(problem, "host %d at %s did not call within %g seconds", host,
-						    hosts[host].address, seconds);
+				return net_refuse(problem, "host %d at %s did not call within %g seconds", host,
+						  hosts[host].address, seconds);
 			if (!accept_host(wires, until, problem))
 				return false;
 		}
@@ -209,10 +209,10 @@ static uint32_t plan_sum(const struct net *net, const struct net_party *party)
 		uint32_t shape, hosts;
 		int numbers[6];
 	} sum;
-	char text[TORUS_TEXT];
+	char text[NET_TEXT];
 
 	memset(&sum, 0, sizeof sum);
-	torus_shape_text(&settings->shape, text);
+	net_shape_text(&settings->shape, text);
 	sum.shape = net_crc(text, strlen(text));
 	sum.hosts = net_crc(party->host_of, (size_t)settings->shape.places * sizeof *party->host_of);
 	sum.numbers[0] = settings->tnis;
@@ -262,13 +262,13 @@ static bool divide_links(struct net_wires *wires, const struct net_party *party)
 static bool is_plausible(const struct net *net, const struct net_party *party, char problem[NET_PROBLEM])
 {
 	if (net->settings.mode != NET_PACKETS)
-		return torus_refuse(problem, "links between hosts need mode=packets");
+		return net_refuse(problem, "links between hosts need mode=packets");
 	if (party->hosts < 1 || party->hosts > UINT16_MAX || party->me < 0 || party->me >= party->hosts)
-		return torus_refuse(problem, "host %d of %d: there is no such host", party->me, party->hosts);
+		return net_refuse(problem, "host %d of %d: there is no such host", party->me, party->hosts);
 	for (int node = 0; node < net->settings.shape.places; node++)
 		if (party->host_of[node] < 0 || party->host_of[node] >= party->hosts)
-			return torus_refuse(problem, "node %d is on host %d of %d", node, party->host_of[node],
-					    party->hosts);
+			return net_refuse(problem, "node %d is on host %d of %d", node, party->host_of[node],
+					  party->hosts);
 	return true;
 }
 
@@ -294,7 +294,7 @@ struct net_wires *net_wires_open(struct net *net, const struct net_party *party,
 	wires->listener = listen_at(address, &wires->port);
 	if (wires->listener >= 0 && wires->wire && wires->end && wires->end_of && divide_links(wires, party))
 		return wires;
-	torus_refuse(problem, "the network cannot listen at %.60s: %s", address, strerror(errno));
+	net_refuse(problem, "the network cannot listen at %.60s: %s", address, strerror(errno));
 	net_wires_free(wires);
 	return NULL;
 }

@@ -2,6 +2,7 @@
 #include "softofu/net/net_settings.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ void net_settings_default(struct net_settings *settings)
 	};
 	settings->shape.axes = 1;
 	settings->shape.axis[0].size = 1;
-	torus_shape_complete(&settings->shape);
+	net_shape_complete(&settings->shape);
 	use_preset(settings, presets[0].name);
 }
 
@@ -101,8 +102,8 @@ static bool read_net_number(struct net_settings *settings, size_t row, const cha
 
 	if (end == value || *end || !(number >= rows[row].least && number <= rows[row].most) ||
 	    (rows[row].kind != REAL && floor(number) != number))
-		return torus_refuse(problem, "%s=%.60s: give a%s number from %g to %g", rows[row].name, value,
-				    rows[row].kind == REAL ? "" : " whole", rows[row].least, rows[row].most);
+		return net_refuse(problem, "%s=%.60s: give a%s number from %g to %g", rows[row].name, value,
+				  rows[row].kind == REAL ? "" : " whole", rows[row].least, rows[row].most);
 	switch (rows[row].kind) {
 	case WHOLE: *(int *)(void *)member = (int)number; break;
 	case REAL: *(double *)(void *)member = number; break;
@@ -113,8 +114,8 @@ static bool read_net_number(struct net_settings *settings, size_t row, const cha
 
 static int read_direction(const char *text)
 {
-	for (int direction = 0; direction < TORUS_DIRECTIONS; direction++)
-		if (strncmp(text, torus_direction_name(direction), 2) == 0)
+	for (int direction = 0; direction < NET_DIRECTIONS; direction++)
+		if (strncmp(text, net_direction_name(direction), 2) == 0)
 			return direction;
 	return -1;
 }
@@ -122,35 +123,33 @@ static int read_direction(const char *text)
 /* "1,0,0:x+" or "1,0,0:x+@5000"; the cable must be there. */
 static bool read_cut(struct net_settings *settings, const char *value, size_t length, char problem[NET_PROBLEM])
 {
-	const struct torus_shape *shape = &settings->shape;
+	const struct net_shape *shape = &settings->shape;
 	struct net_cut cut = {0};
 	char *at = (char *)(uintptr_t)value;
-	int coordinates[TORUS_AXES];
+	int coordinates[NET_AXES];
 
 	if (settings->cuts == NET_LOST)
-		return torus_refuse(problem, "cut: more than %d links", NET_LOST);
+		return net_refuse(problem, "cut: more than %d links", NET_LOST);
 	for (int a = 0; a < shape->axes; a++) {
 		long number = strtol(at, &at, 10);
 
 		if (number < 0 || number >= shape->axis[a].size || *at != (a < shape->axes - 1 ? ',' : ':'))
-			return torus_refuse(problem,
-					    "cut=%.*s: give a node and a direction of the shape, as in 1,0,0:x+",
-					    (int)length, value);
+			return net_refuse(problem, "cut=%.*s: give a node and a direction of the shape, as in 1,0,0:x+",
+					  (int)length, value);
 		coordinates[a] = (int)number;
 		at++;
 	}
-	cut.place = torus_place_at(shape, coordinates);
+	cut.place = net_place_at(shape, coordinates);
 	cut.direction = read_direction(at);
 	if (cut.direction < 0 || cut.direction >= 2 * shape->axes || shape->axis[cut.direction / 2].size == 1 ||
-	    torus_neighbour(shape, cut.place, cut.direction) < 0)
-		return torus_refuse(problem, "cut=%.*s: there is no such link", (int)length, value);
+	    net_neighbour(shape, cut.place, cut.direction) < 0)
+		return net_refuse(problem, "cut=%.*s: there is no such link", (int)length, value);
 	at += 2;
 	if (*at == '@')
 		cut.after = strtoull(at + 1, &at, 10);
 	if ((size_t)(at - value) != length)
-		return torus_refuse(problem,
-				    "cut=%.*s: after the direction comes nothing, or @ and a number of packets",
-				    (int)length, value);
+		return net_refuse(problem, "cut=%.*s: after the direction comes nothing, or @ and a number of packets",
+				  (int)length, value);
 	settings->cut[settings->cuts++] = cut;
 	return true;
 }
@@ -171,24 +170,24 @@ static bool read_cuts(struct net_settings *settings, const char *value, char pro
 bool net_settings_set(struct net_settings *settings, const char *name, const char *value, char problem[NET_PROBLEM])
 {
 	if (strcmp(name, "shape") == 0)
-		return torus_shape_read(&settings->shape, value, problem);
+		return net_shape_read(&settings->shape, value, problem);
 	if (strcmp(name, "cut") == 0)
 		return read_cuts(settings, value, problem);
 	if (strcmp(name, "preset") == 0) {
 		if (use_preset(settings, value))
 			return true;
-		return torus_refuse(problem, "preset=%.60s: the presets are tofud, tofud-nominal and apenet", value);
+		return net_refuse(problem, "preset=%.60s: the presets are tofud, tofud-nominal and apenet", value);
 	}
 	if (strcmp(name, "mode") == 0) {
 		settings->mode = strcmp(value, "through") == 0 ? NET_THROUGH : NET_PACKETS;
 		if (settings->mode == NET_THROUGH || strcmp(value, "packets") == 0)
 			return true;
-		return torus_refuse(problem, "mode=%.60s: the modes are through and packets", value);
+		return net_refuse(problem, "mode=%.60s: the modes are through and packets", value);
 	}
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (strcmp(rows[i].name, name) == 0)
 			return read_net_number(settings, i, value, problem);
-	return torus_refuse(problem, "%.60s: there is no such setting of the network", name);
+	return net_refuse(problem, "%.60s: there is no such setting of the network", name);
 }
 
 /* A comma before a name ends a value; those in the coordinates of a cut are before digits. */
@@ -208,14 +207,14 @@ bool net_settings_read(struct net_settings *settings, const char *text, char pro
 		size_t before = strcspn(text, "="), length;
 
 		if (text[before] != '=' || before >= sizeof name)
-			return torus_refuse(problem,
-					    "%.60s: settings of the network are name=value, with commas between", text);
+			return net_refuse(problem, "%.60s: settings of the network are name=value, with commas between",
+					  text);
 		memcpy(name, text, before);
 		name[before] = '\0';
 		text += before + 1;
 		length = value_length(text);
 		if (length >= sizeof value)
-			return torus_refuse(problem, "%s: the value is too long", name);
+			return net_refuse(problem, "%s: the value is too long", name);
 		memcpy(value, text, length);
 		value[length] = '\0';
 		if (!net_settings_set(settings, name, value, problem))
@@ -227,19 +226,19 @@ bool net_settings_read(struct net_settings *settings, const char *text, char pro
 
 bool net_settings_check(const struct net_settings *settings, char problem[NET_PROBLEM])
 {
-	const struct torus_shape *shape = &settings->shape;
+	const struct net_shape *shape = &settings->shape;
 
 	for (int a = 0; a < shape->axes; a++)
 		if (shape->axis[a].size > UINT16_MAX)
-			return torus_refuse(problem, "the shape's axis of %d nodes is longer than %d",
-					    shape->axis[a].size, UINT16_MAX);
+			return net_refuse(problem, "the shape's axis of %d nodes is longer than %d",
+					  shape->axis[a].size, UINT16_MAX);
 	if (shape->axes < 1 || shape->places < 1 || shape->places > 1 << 20)
-		return torus_refuse(problem, "a grid of %d nodes; it can have from 1 to %d", shape->places, 1 << 20);
+		return net_refuse(problem, "a grid of %d nodes; it can have from 1 to %d", shape->places, 1 << 20);
 	for (int i = 0; i < settings->cuts; i++)
 		if (settings->cut[i].place >= shape->places || settings->cut[i].direction >= 2 * shape->axes ||
-		    torus_neighbour(shape, settings->cut[i].place, settings->cut[i].direction) < 0)
-			return torus_refuse(problem, "a cut link is not in the shape; set the shape before the cut");
+		    net_neighbour(shape, settings->cut[i].place, settings->cut[i].direction) < 0)
+			return net_refuse(problem, "a cut link is not in the shape; set the shape before the cut");
 	if (settings->mode == NET_THROUGH && (settings->packet_errors > 0 || settings->bit_errors > 0))
-		return torus_refuse(problem, "errors on links need mode=packets; without routers no link is gone over");
+		return net_refuse(problem, "errors on links need mode=packets; without routers no link is gone over");
 	return true;
 }

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "comms/torus/shape.h"
+#include "softofu/net/net_shape.h"
 
-enum { NET_PROBLEM = TORUS_PROBLEM, NET_LOST = 16 };
+enum { NET_LOST = 16 };
 
 /*
  * through   a packet goes from the sender directly to the receive queue: no routers, faults, clock
@@ -26,7 +26,7 @@ struct net_cut {
 };
 
 struct net_settings {
-	struct torus_shape shape;
+	struct net_shape shape;
 	enum net_mode mode;
 	int tnis, cqs;	   /* of a node, of a TNI */
 	int buffers;	   /* packets that a channel of a link holds */

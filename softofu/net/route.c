@@ -11,11 +11,11 @@
 
 const char *net_link_text(const struct net *net, const struct net_link *link, char text[NET_PROBLEM])
 {
-	char from[TORUS_TEXT], to[TORUS_TEXT];
+	char from[NET_TEXT], to[NET_TEXT];
 
-	snprintf(text, NET_PROBLEM, "%s from node %s to node %s", torus_direction_name(link->direction),
-		 torus_place_text(&net->settings.shape, link->from, from),
-		 torus_place_text(&net->settings.shape, link->to, to));
+	snprintf(text, NET_PROBLEM, "%s from node %s to node %s", net_direction_name(link->direction),
+		 net_place_text(&net->settings.shape, link->from, from),
+		 net_place_text(&net->settings.shape, link->to, to));
 	return text;
 }
 
@@ -34,7 +34,7 @@ static const struct net_link *cut_along(const struct net *net, int *at, int dire
 
 static bool plan_around(struct net *net, int from, int to, uint8_t *down)
 {
-	const struct torus_shape *shape = &net->settings.shape;
+	const struct net_shape *shape = &net->settings.shape;
 
 	for (int a = 0; a < shape->axes; a++) {
 		int direction = 2 * a + (*down >> a & 1), goal = net_coordinates(net, to)[a], at = from;
@@ -46,11 +46,11 @@ static bool plan_around(struct net *net, int from, int to, uint8_t *down)
 			other = cut_along(net, &at, direction ^ 1, goal);
 		}
 		if (cut && (other || !shape->axis[a].ring)) {
-			char text[NET_PROBLEM], place[TORUS_TEXT];
+			char text[NET_PROBLEM], place[NET_TEXT];
 
 			net_link_text(net, cut, text);
 			net_fail(net, "the link %.160s is lost, and there is no route around it to node %.60s", text,
-				 torus_place_text(shape, to, place));
+				 net_place_text(shape, to, place));
 			return false;
 		}
 		from = at;
@@ -60,12 +60,12 @@ static bool plan_around(struct net *net, int from, int to, uint8_t *down)
 
 bool net_plan(struct net *net, int from, int to, uint8_t *down)
 {
-	const struct torus_shape *shape = &net->settings.shape;
+	const struct net_shape *shape = &net->settings.shape;
 	const uint16_t *here = net_coordinates(net, from), *there = net_coordinates(net, to);
 
 	*down = 0;
 	for (int a = 0; a < shape->axes; a++)
-		if (torus_steps(&shape->axis[a], here[a], there[a]) < 0)
+		if (net_steps(&shape->axis[a], here[a], there[a]) < 0)
 			*down |= (uint8_t)(1u << a);
 	return net->cut_links == 0 || plan_around(net, from, to, down);
 }
@@ -82,5 +82,10 @@ int net_next_direction(const struct net *net, int node, int to, uint8_t down)
 
 int net_hops(const struct net *net, int from, int to)
 {
-	return torus_hops(&net->settings.shape, from, to);
+	const struct net_shape *shape = &net->settings.shape;
+	int hops = 0;
+
+	for (int a = 0; a < shape->axes; a++)
+		hops += abs(net_steps(&shape->axis[a], net_coordinate(shape, from, a), net_coordinate(shape, to, a)));
+	return hops;
 }

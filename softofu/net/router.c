@@ -14,7 +14,7 @@
  */
 static int lane_on(const struct net *net, int node, int direction, int from_input, int lane)
 {
-	const struct torus_axis *axis = &net->settings.shape.axis[direction / 2];
+	const struct net_axis *axis = &net->settings.shape.axis[direction / 2];
 	int at = net_coordinates(net, node)[direction / 2];
 
 	if (net->settings.lanes == 1)

@@ -59,14 +59,14 @@ static void end_job(struct nic *nic)
 
 static struct net_address net_address_of(struct nic *nic, uint64_t id)
 {
-	const struct torus_shape *shape = &net_settings(job_net(nic))->shape;
+	const struct net_shape *shape = &net_settings(job_net(nic))->shape;
 	struct vcq_name name;
 	int coordinates[GRID_AXES];
 
 	id_read(id, &name);
 	for (int a = 0; a < GRID_AXES; a++)
 		coordinates[a] = name.coords[a];
-	return (struct net_address){torus_place_at(shape, coordinates), (int)name.tni, (int)name.cq};
+	return (struct net_address){net_place_at(shape, coordinates), (int)name.tni, (int)name.cq};
 }
 
 /* --- Taking --- */

@@ -15,9 +15,9 @@ bool packets_plan(const struct settings *settings, struct net_settings *plan)
 	plan->seed = settings->seed;
 	plan->shape.axes = GRID_AXES;
 	for (int a = 0; a < GRID_AXES; a++)
-		plan->shape.axis[a] = (struct torus_axis){settings->grid.size[a],
-							  settings->grid.ring[a] && settings->grid.size[a] > 2};
-	if (!torus_shape_complete(&plan->shape))
+		plan->shape.axis[a] =
+			(struct net_axis){settings->grid.size[a], settings->grid.ring[a] && settings->grid.size[a] > 2};
+	if (!net_shape_complete(&plan->shape))
 		fprintf(stderr, "softofu: SOFTOFU_NET: the grid is too large\n");
 	else if (net_settings_read(plan, settings->net, problem) && net_bytes(plan, problem))
 		return true;

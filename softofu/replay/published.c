@@ -63,7 +63,7 @@ static double neighbours_take(int count, uint32_t bytes)
 	published_settings(&settings, "4x4x4");
 	for (int i = 0; i < count; i++)
 		messages[i] = (struct net_message){.from = {.tni = i},
-						   .to = {torus_neighbour(&settings.shape, 0, i), i, 0},
+						   .to = {net_neighbour(&settings.shape, 0, i), i, 0},
 						   .bytes = bytes};
 	return messages_take(&settings, messages, count);
 }

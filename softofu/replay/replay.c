@@ -68,7 +68,7 @@ static struct {
 	size_t n_released;
 	struct replay_net *network;
 	bool show_messages;
-	const struct torus_shape *shape;
+	const struct net_shape *shape;
 	int tnis;
 	size_t n_records;
 	int64_t software; /* picoseconds */
@@ -215,7 +215,7 @@ static struct net_address replay_address(uint64_t id)
 				name.coords[0], name.coords[1], name.coords[2], name.coords[3], name.coords[4],
 				name.coords[5], name.tni);
 	}
-	return (struct net_address){torus_place_at(replay.shape, coordinates), (int)name.tni, (int)name.cq};
+	return (struct net_address){net_place_at(replay.shape, coordinates), (int)name.tni, (int)name.cq};
 }
 
 /* Most bytes of a message; a recording of before does not say how many blocks it has. */

@@ -70,7 +70,7 @@ SOFTOFU_UNIT_TESTS = \
 check_PROGRAMS += $(SOFTOFU_UNIT_TESTS)
 softofu_tests_unit_softofu_net_model_SOURCES = softofu/tests/unit/softofu_net_model.c \
 	softofu/tests/flows.c softofu/tests/flows.h softofu/tests/traffic.c
-softofu_tests_unit_softofu_net_model_LDADD = libsoftofunet.la libtorusthink.la
+softofu_tests_unit_softofu_net_model_LDADD = libsoftofunet.la
 softofu_tests_unit_softofu_net_parts_SOURCES = softofu/tests/unit/softofu_net_parts.c softofu/tests/traffic.c
 softofu_tests_unit_softofu_net_parts_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 softofu_tests_unit_softofu_net_parts_LDADD = libsoftofunet.la
@@ -126,9 +126,21 @@ check-lines: oshrun$(EXEEXT) softofu/tests/whole_lines$(EXEEXT)
 check-softofu: softofu oshrun$(EXEEXT) $(SOFTOFU_TESTS) $(SOFTOFU_UNIT_TESTS) $(UTOFU_EXAMPLES)
 	@$(RUN_TESTS) --kinds unit,tools --only softofu $(CHECK_FLAGS)
 
+# Builds and installs software Tofu in a tree without the rest, and runs two unit tests and an
+# example there.
+check-softofu-alone:
+	rm -rf softofu.alone && $(SHELL) $(top_srcdir)/softofu/alone.sh $(top_srcdir) softofu.alone && \
+		cd softofu.alone && ./configure -q CC='$(CC)' --prefix="$$PWD/installed" && \
+		$(MAKE) && $(MAKE) install && $(MAKE) $(SOFTOFU_UNIT_TESTS) && \
+		softofu/tests/unit/softofu_net_parts && softofu/tests/unit/softofu_net_model && \
+		export PKG_CONFIG_PATH="$$PWD/installed/lib/pkgconfig" SOFTOFU_RUN_DIRECTORY="$$PWD" SOFTOFU_RANKS=2 && \
+		$(CC) examples/utofu/put.c -o put `pkg-config --cflags --libs softofu` && \
+		{ PMIX_RANK=1 SOFTOFU_RANK=1 timeout 60 ./put & PMIX_RANK=0 SOFTOFU_RANK=0 timeout 60 ./put && wait $$!; } && \
+		cd .. && rm -rf softofu.alone
+
 endif
 
-.PHONY: check-damaged check-lines check-softofu soak-net
+.PHONY: check-damaged check-lines check-softofu check-softofu-alone soak-net
 
 EXTRA_DIST += \
 	softofu/tests/api.awk \
