@@ -1,15 +1,85 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Extensions of Fujitsu's MPI in Fortran, for any MPI: places of ranks, persistent requests and collectives. Compile
+! Extensions of Fujitsu's MPI in Fortran, for any MPI: places of ranks, RDMA, persistent requests and collectives. Compile
 ! fjmpi_fortran.c with the program's mpicc and this file, then mpi_ext.f90 and mpi_f08_ext.f90 as the program uses them, with
 ! its mpifort: they fit one compiler and one MPI only. Link -lfjmpi. Programs that include mpif-ext.h need the first two alone.
 !
-! Names and arguments are Fujitsu's, as programs have them.
+! Names and arguments are Fujitsu's, as programs have them; those of RDMA follow C's, as no program was found that has them.
+
+! What mpi_ext and mpi_f08_ext have in common: constants, and RDMA, whose bodies are in fjmpi_fortran.c.
+module fjmpi_common
+  use, intrinsic :: iso_fortran_env, only: int64
+  implicit none
+  include 'mpif-ext.h'
+  private :: int64
+
+  interface
+    subroutine FJMPI_Rdma_init(ierror)
+      integer, intent(out), optional :: ierror
+    end subroutine
+
+    subroutine FJMPI_Rdma_finalize(ierror)
+      integer, intent(out), optional :: ierror
+    end subroutine
+
+    subroutine FJMPI_Rdma_reg_mem(memid, buf, length, address, ierror)
+      import :: int64
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: buf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
+      !DIR$ IGNORE_TKR buf
+      integer, intent(in) :: memid
+      integer, asynchronous :: buf(*)
+      integer(int64), intent(in) :: length
+      integer(int64), intent(out) :: address
+      integer, intent(out), optional :: ierror
+    end subroutine
+
+    subroutine FJMPI_Rdma_dereg_mem(memid, ierror)
+      integer, intent(in) :: memid
+      integer, intent(out), optional :: ierror
+    end subroutine
+
+    subroutine FJMPI_Rdma_get_remote_addr(pid, memid, address, ierror)
+      import :: int64
+      integer, intent(in) :: pid, memid
+      integer(int64), intent(out) :: address
+      integer, intent(out), optional :: ierror
+    end subroutine
+
+    subroutine FJMPI_Rdma_put(pid, tag, raddr, laddr, length, flags, ierror)
+      import :: int64
+      integer, intent(in) :: pid, tag, flags
+      integer(int64), intent(in) :: raddr, laddr, length
+      integer, intent(out), optional :: ierror
+    end subroutine
+
+    subroutine FJMPI_Rdma_get(pid, tag, raddr, laddr, length, flags, ierror)
+      import :: int64
+      integer, intent(in) :: pid, tag, flags
+      integer(int64), intent(in) :: raddr, laddr, length
+      integer, intent(out), optional :: ierror
+    end subroutine
+
+    subroutine FJMPI_Rdma_mput(pid, tag, raddrs, laddrs, lengths, stride, count, flags, ierror)
+      import :: int64
+      integer, intent(in) :: pid, tag, stride, count, flags
+      integer(int64), intent(in) :: raddrs(*), laddrs(*), lengths(*)
+      integer, intent(out), optional :: ierror
+    end subroutine
+
+    subroutine FJMPI_Rdma_poll_cq(nic, cq, notice, ierror)
+      integer, intent(in) :: nic
+      integer, intent(inout) :: cq(2)
+      integer, intent(out) :: notice
+      integer, intent(out), optional :: ierror
+    end subroutine
+  end interface
+end module
 
 module fjmpi_library
   use, intrinsic :: iso_c_binding, only: c_int
+  use fjmpi_common
   implicit none
-  include 'mpif-ext.h'
   integer, parameter :: fjmpi_axes = 6, fjmpi_ranks_per_node = 48
 
   interface

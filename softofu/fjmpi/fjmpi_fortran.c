@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * MPIX_*_INIT and FJMPI_PREQUEST_* for Fortran, and the functions of Fortran that take requests:
- * they convert handles, statuses and indices, and call those of mpi-ext.h, which look for plans.
- * Compile this file with the program's mpicc as mpi-ext.h fits one MPI only, and link it with the
- * files that fjmpi.f90 names.
+ * MPIX_*_INIT, FJMPI_PREQUEST_* and FJMPI_RDMA_* for Fortran, and the functions of Fortran that
+ * take requests: they convert handles, statuses and indices, and call those of mpi-ext.h, which
+ * look for plans. Compile this file with the program's mpicc as mpi-ext.h fits one MPI only, and
+ * link it with the files that fjmpi.f90 names.
  *
  * For the module mpi and mpif.h, MPICH's functions call MPI_Wait and the others of C, and so those
  * of mpi-ext.h in the program. Those of Open MPI, and those of mpi_f08 in both, call PMPI_Wait, so
@@ -466,4 +466,67 @@ FORTRAN(mpix_alltoall_init, void *send, const MPI_Fint *send_count, const MPI_Fi
 				      PMPI_Info_f2c(*info), &own);
 
 	give_new_request(request, own, error, code);
+}
+
+/* --- RDMA --- */
+
+FORTRAN(fjmpi_rdma_init, MPI_Fint *error)
+{
+	give_error(error, FJMPI_Rdma_init());
+}
+
+FORTRAN(fjmpi_rdma_finalize, MPI_Fint *error)
+{
+	give_error(error, FJMPI_Rdma_finalize());
+}
+
+FORTRAN(fjmpi_rdma_reg_mem, const MPI_Fint *memid, void *start, const size_t *length, uint64_t *address,
+	MPI_Fint *error)
+{
+	*address = FJMPI_Rdma_reg_mem(*memid, start, *length);
+	give_error(error, *address == FJMPI_RDMA_ERROR ? MPI_ERR_ARG : MPI_SUCCESS);
+}
+
+FORTRAN(fjmpi_rdma_dereg_mem, const MPI_Fint *memid, MPI_Fint *error)
+{
+	give_error(error, FJMPI_Rdma_dereg_mem(*memid));
+}
+
+FORTRAN(fjmpi_rdma_get_remote_addr, const MPI_Fint *pid, const MPI_Fint *memid, uint64_t *address, MPI_Fint *error)
+{
+	*address = FJMPI_Rdma_get_remote_addr(*pid, *memid);
+	give_error(error, MPI_SUCCESS);
+}
+
+FORTRAN(fjmpi_rdma_put, const MPI_Fint *pid, const MPI_Fint *tag, const uint64_t *remote, const uint64_t *local,
+	const size_t *length, const MPI_Fint *flags, MPI_Fint *error)
+{
+	give_error(error, FJMPI_Rdma_put(*pid, *tag, *remote, *local, *length, *flags));
+}
+
+FORTRAN(fjmpi_rdma_get, const MPI_Fint *pid, const MPI_Fint *tag, const uint64_t *remote, const uint64_t *local,
+	const size_t *length, const MPI_Fint *flags, MPI_Fint *error)
+{
+	give_error(error, FJMPI_Rdma_get(*pid, *tag, *remote, *local, *length, *flags));
+}
+
+FORTRAN(fjmpi_rdma_mput, const MPI_Fint *pid, const MPI_Fint *tag, const uint64_t remotes[], const uint64_t locals[],
+	const size_t lengths[], const MPI_Fint *stride, const MPI_Fint *count, const MPI_Fint *flags, MPI_Fint *error)
+{
+	size_t puts = *count > 0 ? (size_t)*count : 0;
+
+	give_error(error, FJMPI_Rdma_mput(*pid, *tag, remotes, locals, lengths, *stride, puts, *flags));
+}
+
+/* cq: the other rank, and the tag. */
+FORTRAN(fjmpi_rdma_poll_cq, const MPI_Fint *nic, MPI_Fint cq[2], MPI_Fint *notice, MPI_Fint *error)
+{
+	struct FJMPI_Rdma_cq found = {-1, -1};
+
+	*notice = FJMPI_Rdma_poll_cq(*nic, &found);
+	if (*notice) {
+		cq[0] = found.pid;
+		cq[1] = found.tag;
+	}
+	give_error(error, MPI_SUCCESS);
 }

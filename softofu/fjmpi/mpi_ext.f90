@@ -5,7 +5,7 @@
 
 module mpi_ext
   use mpi
-  use fjmpi_library, only: FJMPI_SUCCESS, FJMPI_LOGICAL, FJMPI_TOFU_SYS, FJMPI_TOFU_REL
+  use fjmpi_common
   implicit none
 
   interface

@@ -5,7 +5,7 @@
 
 module mpi_f08_ext
   use mpi_f08
-  use fjmpi_library, only: FJMPI_SUCCESS, FJMPI_LOGICAL, FJMPI_TOFU_SYS, FJMPI_TOFU_REL
+  use fjmpi_common
   implicit none
   private :: give_error
   private :: get_shape, get_dimension, get_coords, get_ranks, send_init, recv_init, start, startall

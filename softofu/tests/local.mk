@@ -154,6 +154,7 @@ EXTRA_DIST += \
 	softofu/tests/mpi/fortran_places_f08.f90 \
 	softofu/tests/mpi/fortran_plans.f90 \
 	softofu/tests/mpi/fortran_plans_f08.f90 \
+	softofu/tests/mpi/fortran_rdma.f90 \
 	softofu/tests/mpi/launched_job.c \
 	softofu/tests/mpi/messages.c \
 	softofu/tests/mpi/neighbours.cc \

@@ -728,7 +728,7 @@ fortran()
 	for name in fjmpi mpi_ext mpi_f08_ext; do
 		"$fc" "${flags[@]}" -c -I "$TOP/softofu/fjmpi" "$TOP/softofu/fjmpi/$name.f90"
 	done
-	for name in places.f90 persistent.f90 places_f08.f90 included.f plans.f90 plans_f08.f90; do
+	for name in places.f90 persistent.f90 places_f08.f90 rdma.f90 included.f plans.f90 plans_f08.f90; do
 		fortran_link "$name" "${name%.*}"
 	done
 	export SOFTOFU_SHAPE=3x1x1 SOFTOFU_RANKS_PER_NODE=2
@@ -739,6 +739,9 @@ fortran()
 	done
 	run mpirun_each 4 ./included
 	[ "$output" = "2 ranks on a node" ]
+	run mpirun_each 3 ./rdma
+	echo "$fc rdma: $output"
+	grep -qx '3 ranks' <<<"$output"
 	fortran_plans
 	unset SOFTOFU_SHAPE SOFTOFU_RANKS_PER_NODE
 	cd ..
