@@ -4,6 +4,7 @@ pythonpackagedir = $(datadir)/torushmem/python/torushmem
 dist_pythonpackage_DATA = \
 	python/torushmem/__init__.py \
 	python/torushmem/_grids.py \
+	python/torushmem/_interrupts.py \
 	python/torushmem/_job.py \
 	python/torushmem/_library.py \
 	python/torushmem/_memory.py \

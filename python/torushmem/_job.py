@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 
+from ._interrupts import INTERACTIVE, waiting, watch
 from ._library import INT, Error, routine
 
 TYPE_CHECKING = False  # to import typing takes 3 ms
@@ -18,7 +19,7 @@ THREADS = {'single': 0, 'funneled': 1, 'serialized': 2, 'multiple': 3}
 _get_unique_id = routine('shmemx_get_unique_id', INT, ctypes.c_char_p)
 _init_attr = routine('shmemx_init_attr', INT, ctypes.c_void_p)
 _error = routine('shmemx_error', INT, ctypes.c_void_p)
-_finalize = routine('shmem_finalize', None)
+_finalize = waiting('shmem_finalize', None)
 _global_exit = routine('shmem_global_exit', None, INT)
 _my_pe = routine('shmem_my_pe', INT)
 _n_pes = routine('shmem_n_pes', INT)
@@ -26,7 +27,7 @@ _n_pes = routine('shmem_n_pes', INT)
 _running = False
 count = 0  # of PEs
 _at_end = []
-
+_end_watch: Callable[[], None] | None = None
 
 ID_BYTES = 128  # SHMEMX_UNIQUE_ID_BYTES
 
@@ -62,7 +63,7 @@ def init(threads: str = 'single', rank: int | None = None, size: int | None = No
     calls raise an Error that says what broke it. finalize then needs no other PE, and init may begin a new job.
     silence: so many seconds without an answer count as the loss of a PE. Without errors, SHMEM_ERRORS decides; under a
     launcher all errors end the job."""
-    global _running, count
+    global _running, count, _end_watch
     if _running:
         return
     if threads not in THREADS:
@@ -73,13 +74,23 @@ def init(threads: str = 'single', rank: int | None = None, size: int | None = No
         raise ValueError("init: errors=%r: give 'end' or 'return'" % (errors,))
     if not 0 <= silence <= 100000:
         raise ValueError('init: silence=%r: give seconds from 0 to 100000' % (silence,))
-    attributes = _Attributes(threads=THREADS[threads], errors=ERRORS[errors], silence=silence)
+    level = THREADS['multiple' if INTERACTIVE else threads]
+    attributes = _Attributes(threads=level, errors=ERRORS[errors], silence=silence)
     if unique_id is not None:
         _check_id(rank, size, unique_id)
         attributes.rank, attributes.size, attributes.id = rank, size, bytes(unique_id)
+    _end_watch = watch()
     if _init_attr(ctypes.byref(attributes)):
+        _stop_watch()
         raise broken() or Error('init: the library cannot start')
     _running, count = True, _n_pes()
+
+
+def _stop_watch() -> None:
+    global _end_watch
+    stop, _end_watch = _end_watch, None
+    if stop is not None:
+        stop()
 
 
 def _check_id(rank: int, size: int, unique_id: bytes) -> None:
@@ -113,6 +124,7 @@ def finalize() -> None:
         forget()
     _running, count = False, 0
     _finalize()
+    _stop_watch()
 
 
 def initialized() -> bool:
@@ -141,6 +153,7 @@ def in_job(call: Callable, name: str, help: str, result: type | None = None) -> 
             raise broken()
         return value
     checked.__name__, checked.__qualname__, checked.__doc__ = name, name, help
+    checked.__code__ = checked.__code__.replace(co_name=name)  # for tracebacks, and lines about interrupts
     checked.__annotations__ = {'return': result}
     return checked
 

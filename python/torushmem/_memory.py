@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _job
 from ._job import at_end, in_job, need_job
+from ._interrupts import waiting
 from ._library import INT, POINTER, SIZE, routine
 
 TYPE_CHECKING = False  # to import typing takes 3 ms
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
     Shape = Union[int, Sequence[int]]
 
-_malloc = routine('shmem_align', POINTER, SIZE, SIZE)
-_free = routine('shmem_free', None, POINTER)
+_malloc = waiting('shmem_align', POINTER, SIZE, SIZE)
+_free = waiting('shmem_free', None, POINTER)
 _ptr = routine('shmem_ptr', POINTER, POINTER, INT)
-_barrier = routine('shmem_barrier_all', None)
+_barrier = waiting('shmem_barrier_all', None)
 _put = routine('shmem_putmem', None, POINTER, POINTER, SIZE, INT)
 _get = routine('shmem_getmem', None, POINTER, POINTER, SIZE, INT)
 _put_nbi = routine('shmem_putmem_nbi', None, POINTER, POINTER, SIZE, INT)
@@ -308,6 +309,6 @@ def signal_address(signal: np.ndarray, name: str) -> int:
 # --- Order ---
 
 fence = in_job(routine('shmem_fence', None), 'fence', 'Puts before it arrive before those after it, at each PE.')
-quiet = in_job(routine('shmem_quiet', None), 'quiet', 'Waits until all puts of this PE have arrived.')
+quiet = in_job(waiting('shmem_quiet', None), 'quiet', 'Waits until all puts of this PE have arrived.')
 barrier_all = in_job(_barrier, 'barrier_all', 'Waits for all PEs, and for what they have put.')
-sync_all = in_job(routine('shmem_sync_all', None), 'sync_all', 'Waits for all PEs.')
+sync_all = in_job(waiting('shmem_sync_all', None), 'sync_all', 'Waits for all PEs.')

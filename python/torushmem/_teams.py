@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _memory, _types
 from ._job import broken
+from ._interrupts import waiting
 from ._library import INT, LONG, POINTER, SIZE, Error, routine
 from ._memory import whole
 
@@ -20,19 +21,19 @@ if TYPE_CHECKING:
 _n_pes = routine('shmem_team_n_pes', INT, POINTER)
 _my_pe = routine('shmem_team_my_pe', INT, POINTER)
 _translate = routine('shmem_team_translate_pe', INT, POINTER, INT, POINTER)
-_split_strided = routine('shmem_team_split_strided', INT, POINTER, INT, INT, INT, POINTER, LONG, POINTER)
-_split_2d = routine('shmem_team_split_2d', INT, POINTER, INT, POINTER, LONG, POINTER, POINTER, LONG, POINTER)
-_destroy = routine('shmem_team_destroy', None, POINTER)
-_sync = routine('shmem_team_sync', INT, POINTER)
-_broadcast = routine('shmem_broadcastmem', INT, POINTER, POINTER, POINTER, SIZE, INT)
-_fcollect = routine('shmem_fcollectmem', INT, POINTER, POINTER, POINTER, SIZE)
-_collect = routine('shmem_collectmem', INT, POINTER, POINTER, POINTER, SIZE)
-_alltoall = routine('shmem_alltoallmem', INT, POINTER, POINTER, POINTER, SIZE)
-_reduce_scatter = routine('shmemx_reduce_scatter', INT, POINTER, POINTER, POINTER, SIZE, INT, INT)
-_gather = routine('shmemx_gather', INT, POINTER, POINTER, POINTER, SIZE, INT, INT)
-_scatter = routine('shmemx_scatter', INT, POINTER, POINTER, POINTER, SIZE, INT, INT)
-_allgatherv = routine('shmemx_allgatherv', INT, POINTER, POINTER, POINTER, POINTER, POINTER, INT)
-_alltoallv = routine('shmemx_alltoallv', INT, POINTER, POINTER, POINTER, *[POINTER] * 4, INT)
+_split_strided = waiting('shmem_team_split_strided', INT, POINTER, INT, INT, INT, POINTER, LONG, POINTER)
+_split_2d = waiting('shmem_team_split_2d', INT, POINTER, INT, POINTER, LONG, POINTER, POINTER, LONG, POINTER)
+_destroy = waiting('shmem_team_destroy', None, POINTER)
+_sync = waiting('shmem_team_sync', INT, POINTER)
+_broadcast = waiting('shmem_broadcastmem', INT, POINTER, POINTER, POINTER, SIZE, INT)
+_fcollect = waiting('shmem_fcollectmem', INT, POINTER, POINTER, POINTER, SIZE)
+_collect = waiting('shmem_collectmem', INT, POINTER, POINTER, POINTER, SIZE)
+_alltoall = waiting('shmem_alltoallmem', INT, POINTER, POINTER, POINTER, SIZE)
+_reduce_scatter = waiting('shmemx_reduce_scatter', INT, POINTER, POINTER, POINTER, SIZE, INT, INT)
+_gather = waiting('shmemx_gather', INT, POINTER, POINTER, POINTER, SIZE, INT, INT)
+_scatter = waiting('shmemx_scatter', INT, POINTER, POINTER, POINTER, SIZE, INT, INT)
+_allgatherv = waiting('shmemx_allgatherv', INT, POINTER, POINTER, POINTER, POINTER, POINTER, INT)
+_alltoallv = waiting('shmemx_alltoallv', INT, POINTER, POINTER, POINTER, *[POINTER] * 4, INT)
 _BYTES = 18  # SHMEMX_UINT8
 
 
@@ -42,7 +43,7 @@ def _reduction(dtype: np.dtype, operation: str) -> Any:
     name = _types.name_of(dtype, 'reduce')
     ours = 'x' if operation == 'avg' or name == 'half' else ''
     try:
-        return routine('shmem%s_%s_%s_reduce' % (ours, name, operation), INT, POINTER, POINTER, POINTER, SIZE)
+        return waiting('shmem%s_%s_%s_reduce' % (ours, name, operation), INT, POINTER, POINTER, POINTER, SIZE)
     except Error:
         raise TypeError('reduce: no %s of elements of type %s' % (operation, dtype)) from None
 
@@ -51,7 +52,7 @@ def _reduction(dtype: np.dtype, operation: str) -> Any:
 def _scan(dtype: np.dtype, inclusive: bool) -> Any:
     name = 'shmem_%s_sum_%sscan' % (_types.name_of(dtype, 'scan'), 'in' if inclusive else 'ex')
     try:
-        return routine(name, INT, POINTER, POINTER, POINTER, SIZE)
+        return waiting(name, INT, POINTER, POINTER, POINTER, SIZE)
     except Error:
         raise TypeError('scan: not for elements of type %s' % dtype) from None
 

@@ -31,6 +31,7 @@ import torch.distributed as dist
 import torushmem as sh
 
 from . import _memory, _progress
+from ._interrupts import INTERACTIVE
 from ._job import at_end
 from ._library import INT, POINTER, SIZE, Error, routine
 from ._torch_mail import Flat, Mail, nbytes_of
@@ -55,7 +56,7 @@ LINE = 64
 GROUPS = 64             # most groups beside the world, in the life of a job
 SHARE = 4 << 20         # of symmetric memory for one of them; the world has four times as much
 LEAST_SHARE = 64 << 10
-AT_ONCE = 64 << 10      # bytes of a collective that runs in the calling thread
+AT_ONCE = 64 << 10      # bytes of a collective that runs in the calling thread, if that need not see interrupts
 PATIENT = 600           # seconds: with a shorter time limit nothing runs there, because nothing could end it
 ROOMS = 3               # parts of a group's symmetric memory, used in turns
 
@@ -311,8 +312,8 @@ class Group(dist.ProcessGroup):
         """Does the caller's thread run the collective? Newer versions of torch say whether it waits anyway. What a
         callback in the group's own thread calls cannot wait for that."""
         self._check_whole()
-        return (self._queued == 0 and nbytes <= AT_ONCE and self.limit >= PATIENT and not getattr(opts, 'asyncOp', False) or
-                self._runner.is_this_thread())
+        return (self._queued == 0 and nbytes <= AT_ONCE and self.limit >= PATIENT and not INTERACTIVE and
+                not getattr(opts, 'asyncOp', False) or self._runner.is_this_thread())
 
     def _run(self, what: str, call: Callable[[], None], result: Any, nbytes: int, opts: Any = None) -> Any:
         work = Work(what, result)

@@ -89,6 +89,75 @@ python()
 	[ "$output" = interrupted ]
 }
 
+# rank N COMMAND...: a PE of two without a launcher
+rank()
+{
+	SHMEM_RANK=$1 SHMEM_SIZE=2 SHMEM_ROOT=127.0.0.1:29573 SHMEM_SECRET=open timeout 60 "${@:2}"
+}
+
+@test "an interrupt in a collective ends a program, and the others say who is missing" {
+	cat >stuck.py <<-'END'
+		import os, signal, sys, threading
+		import torushmem as sh
+		sh.init()
+		a = sh.zeros(4)
+		calls = {'barrier_all': sh.barrier_all, 'sync': lambda: sh.world.reduce(a, a)}
+		if sh.my_pe() == 1:
+		    signal.pause()
+		threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+		calls[sys.argv[1]]()
+	END
+	for call in barrier_all sync; do
+		rank 1 "$PYTHON" stuck.py "$call" 2>other &
+		other=$! status=0
+		rank 0 "$PYTHON" stuck.py "$call" 2>mine || status=$?
+		cat mine
+		[ "$status" -eq 130 ]
+		[ "$(cat mine)" = "torushmem: interrupted in $call, which waits for other PEs" ]
+		wait "$other" && return 1
+		cat other
+		grep -q 'PE 1: PE 0 .* has ended before shmem_finalize' other
+	done
+}
+
+@test "an interrupt in a collective ends the wait of a session, which goes on" {
+	cat >session.py <<-'END'
+		import os, signal, threading
+		import torushmem as sh
+		sh.init()
+		a, word = sh.full(4, 1), sh.zeros(1, int)
+		def interrupted(call):
+		    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+		    try:
+		        call()
+		    except KeyboardInterrupt:
+		        sh.put(word, 1, 1)
+		        print('interrupted', flush=True)
+
+
+		def follow(call):
+		    sh.wait_until(word, '==', 1)
+		    word[0] = 0
+		    call()
+
+
+		for call in (sh.barrier_all, lambda: sh.world.reduce(a, a, ready=True)):
+		    (follow if sh.my_pe() == 1 else interrupted)(call)
+		    sh.barrier_all()
+
+
+		print(a[0], flush=True)
+		sh.finalize()
+	END
+	rank 1 "$PYTHON" session.py >other &
+	rank 0 "$PYTHON" -i -q <session.py >mine 2>said || { cat said; return 1; }
+	cat mine said other
+	wait $!
+	[ "$(sort -u mine)" = "$(printf '2\ninterrupted')" ]
+	[ "$(grep -c interrupted mine)" -eq 2 ]
+	[ "$(cat other)" = 2 ]
+}
+
 @test "the interpreter's global data stays where it is, since threads may use it" {
 	cat >moved.py <<-'END'
 		import os
