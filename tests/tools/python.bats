@@ -243,6 +243,27 @@ rank()
 	python 2 -W ignore "$TESTS/works_of_torch.py" "$BATS_TEST_TMPDIR"
 }
 
+@test "torch.distributed: torchrun starts it, with what Debian's versions of torch need for that" {
+	"$PYTHON" -c 'import torch.distributed.run' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
+	cat >sums.py <<-'END'
+		import torch, torch.distributed as dist
+		import torushmem.torch
+		dist.init_process_group('torushmem')
+		sums = torch.full((3,), dist.get_rank() + 1)
+		dist.all_reduce(sums)
+		if dist.get_rank() == 0:
+		    print('the sums are', sums.tolist())
+		dist.destroy_process_group()
+		torushmem.finalize()
+	END
+	options=(--rdzv_backend c10d --rdzv_conf store_type=file --local_addr 127.0.0.1)
+	[[ $("$PYTHON" -c 'import torch; print(torch.__version__)') != 1.* ]] || options=(--standalone --redirects 1 --tee 1)
+	USE_LIBUV=0 TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 OMP_NUM_THREADS=1 timeout 60 "$PYTHON" -W ignore -m torch.distributed.run \
+		"${options[@]}" --nproc_per_node 2 sums.py >said
+	cat said
+	grep -qE '^(\[default0\]:)?the sums are \[3, 3, 3\]$' said
+}
+
 @test "torch.distributed: a long time limit ends the job when the calling thread waits for longer" {
 	"$PYTHON" -c 'import torch.distributed' 2>/dev/null || skip "no torch; on Debian: apt-get install python3-torch"
 	cat >late.py <<-'END'
