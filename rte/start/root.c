@@ -27,6 +27,7 @@ enum {
 	STRANGERS = 256,	/* connections that have not joined yet */
 	JOIN_MS = 10000,	/* that a connection has for its first message */
 	TICK_MS = 500,		/* between two looks at the clock while PEs are awaited */
+	LATE_TICK_MS = 20,	/* the same when the job is broken before */
 	LONGEST_TICK_MS = 250,	/* between two questions to all PEs */
 	END_MS = 2000,		/* for the last messages */
 	BROKEN_MS = 300,	/* the same in a broken job, where a PE may not answer */
@@ -66,6 +67,7 @@ static struct {
 	bool raised;
 	bool ends; /* this ends the job */
 	bool broken;
+	int64_t broke; /* when */
 	struct rte_error error;
 	int64_t last_tick; /* of check_silence */
 } root;
@@ -167,6 +169,7 @@ static void break_job(const struct rte_error *error, const struct member *finder
 	if (root.broken)
 		return;
 	root.broken = true;
+	root.broke = rte_clock_ms();
 	root.error = *error;
 	for (int pe = 0; pe < root.n_pes; pe++)
 		if (root.members[pe] && root.members[pe] != finder)
@@ -445,10 +448,10 @@ static void check_silence(void)
 /* How long to wait for messages, in ms; -1: for ever. */
 static int longest_wait(void)
 {
+	if (root.joined < root.n_pes)
+		return root.broken ? LATE_TICK_MS : TICK_MS;
 	if (root.broken)
 		return -1;
-	if (root.joined < root.n_pes)
-		return TICK_MS;
 	return tick() ? (int)tick() : -1;
 }
 
@@ -594,10 +597,17 @@ static void handle_event(const struct epoll_event *event)
 			;
 }
 
+/* PEs that are still to come learn from the root, and from nobody else, that the job is broken. */
+static bool awaits_late_pes(void)
+{
+	return root.joined < root.n_pes && root.listener >= 0 && rte_clock_ms() - root.broke < rte.silence_ms &&
+	       rte_clock_ms() - root.began < rendezvous_seconds() * 1000;
+}
+
 /* In a broken job each PE leaves when it likes, and the root when this PE does. */
 static bool is_over(void)
 {
-	return root.left == root.n_pes || (root.own_gone && root.broken);
+	return root.left == root.n_pes || (root.own_gone && root.broken && !awaits_late_pes());
 }
 
 static void *serve(void *unused)

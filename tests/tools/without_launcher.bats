@@ -147,6 +147,20 @@ only()
 	[[ $(cat first; echo "$output") =~ 'comes as PE 1 of 3, and this job has 2 PEs; give all the same number'$ ]]
 }
 
+@test "a PE that comes after the others know of an error learns of it" {
+	export SHMEM_SECRET=secret SHMEM_ERRORS=return SHMEM_SILENCE_SECONDS=20 SHMEM_START_SECONDS=20 SHMEM_ROOT=$ROOT
+	SHMEM_RANK=0 SHMEM_SIZE=3 timeout 60 "$ENDS" 2>first &
+	SHMEM_RANK=1 SHMEM_SIZE=4 run -1 timeout 60 "$ENDS"
+	broken=$output
+	[[ $broken =~ 'comes as PE 1 of 4, and this job has 3 PEs; give all the same number'$ ]]
+	for rank in 1 2; do
+		SHMEM_RANK=$rank SHMEM_SIZE=3 run -1 timeout 60 "$ENDS"
+		[ "$output" = "$broken" ]
+	done
+	wait
+	[ "$(cat first)" = "$broken" ]
+}
+
 @test "PEs that end later end the job, with one line" {
 	run timeout 60 "$START" 3 "$ENDS" 0 killed
 	[ "$status" -eq 137 ]
