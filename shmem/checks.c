@@ -121,8 +121,9 @@ void set_check_overlap(const struct set *set, struct set_span dest, struct set_s
 
 	if (COMMS_LIKELY(!comms.checks))
 		return;
-	comms_check_block(d, dest.bytes, "dest", set->routine);
-	comms_check_block(s, source.bytes, "source", set->routine);
+	if (!comms_check_block(d, dest.bytes, "dest", set->routine) ||
+	    !comms_check_block(s, source.bytes, "source", set->routine))
+		return;
 	if (dest.bytes == 0 || source.bytes == 0 || (may_be_same && d == s))
 		return;
 	if (s < d + dest.bytes && d < s + source.bytes)

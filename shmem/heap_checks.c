@@ -39,8 +39,8 @@ static struct block_finding find_block(enum comms_segment_id segment, size_t off
 }
 
 /* All PEs often make this mistake together. */
-static _Noreturn void complain_of_place(const struct block_finding *found, const char *address, size_t offset,
-					size_t bytes, const char *text, const char *routine)
+static void complain_of_place(const struct block_finding *found, const char *address, size_t offset, size_t bytes,
+			      const char *text, const char *routine)
 {
 	const struct block_record *block = &found->block;
 	size_t at = offset - block->offset;
@@ -48,24 +48,28 @@ static _Noreturn void complain_of_place(const struct block_finding *found, const
 
 	switch (found->place) {
 	case BLOCK_FREED:
-		rte_die_together(
+		rte_misuse_together(
 			routine,
 			"%s: this memory was freed: it is byte %zu of a block of %zu bytes that %s gave back; free a "
 			"block after its last use",
 			text, at, block->bytes, found->freed_by);
+		break;
 	case BLOCK_RUNS_OUT:
-		rte_die_together(routine,
-				 "%s: %zu bytes from there run past the end of the block of %zu bytes at %p, in which "
-				 "it is byte %zu; check the count",
-				 text, bytes, block->bytes, begin, at);
+		rte_misuse_together(
+			routine,
+			"%s: %zu bytes from there run past the end of the block of %zu bytes at %p, in which "
+			"it is byte %zu; check the count",
+			text, bytes, block->bytes, begin, at);
+		break;
 	case BLOCK_BEHIND:
-		rte_die_together(
+		rte_misuse_together(
 			routine,
 			"%s: this memory is not allocated; it lies %zu bytes behind the end of the block of %zu bytes "
 			"at %p; check the index",
 			text, at - block->bytes, block->bytes, begin);
+		break;
 	default:
-		rte_die_together(
+		rte_misuse_together(
 			routine,
 			"%s: this memory is not allocated, and no block lies before it; use an address inside of a "
 			"block that was allocated there",
@@ -124,7 +128,7 @@ void heap_checks_take(enum comms_segment_id segment, size_t offset, size_t bytes
 	added = *table && block_table_add(*table, offset, bytes);
 	pthread_mutex_unlock(&heap_checks.lock);
 	if (!added)
-		rte_die(routine, "SHMEM_CHECK: no memory to note a block");
+		rte_break(RTE_ERROR_OTHER, rte.pe, routine, "SHMEM_CHECK: no memory to note a block");
 }
 
 /* The name in the program's language, which only the stack of this call shows. */

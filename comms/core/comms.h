@@ -356,11 +356,10 @@ bool comms_check_on_host(const void *address, const char *argument, const char *
  * With SHMEM_CHECK, reports bytes in the heap that are not in one block. Bytes outside of the heap
  * pass.
  */
-void comms_check_in_block(const void *address, size_t bytes, const char *argument, const char *routine);
-static inline void comms_check_block(const void *address, size_t bytes, const char *argument, const char *routine)
+bool comms_check_in_block(const void *address, size_t bytes, const char *argument, const char *routine);
+static inline bool comms_check_block(const void *address, size_t bytes, const char *argument, const char *routine)
 {
-	if (COMMS_UNLIKELY(comms.check_block != NULL))
-		comms_check_in_block(address, bytes, argument, routine);
+	return COMMS_LIKELY(comms.check_block == NULL) || comms_check_in_block(address, bytes, argument, routine);
 }
 bool comms_check_up(const char *routine);
 bool comms_check_pe(int pe, const char *routine);

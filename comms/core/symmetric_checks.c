@@ -67,8 +67,7 @@ bool comms_check_symmetric(const void *address, size_t bytes, const char *argume
 	if (bytes > segment->size - (size_t)((const char *)address - segment->base))
 		rte_misuse(routine, "%s=%p: %zu bytes from there run past the end of the %s at %p; check the count",
 			   argument, address, bytes, comms_segment_name(id), (void *)(segment->base + segment->size));
-	comms_check_block(address, bytes, argument, routine);
-	return !rte_is_broken();
+	return comms_check_block(address, bytes, argument, routine) && !rte_is_broken();
 }
 
 static bool is_in_region(const void *address)
@@ -79,10 +78,11 @@ static bool is_in_region(const void *address)
 }
 
 /* Memory in front of the heap is the library's own, and has no blocks; neither has global data. */
-void comms_check_in_block(const void *address, size_t bytes, const char *argument, const char *routine)
+bool comms_check_in_block(const void *address, size_t bytes, const char *argument, const char *routine)
 {
 	size_t offset = (size_t)((const char *)address - comms_heap());
 
 	if (bytes > 0 && (offset < comms.heap_size || is_in_region(address)))
 		comms.check_block(address, bytes, argument, routine);
+	return !rte_is_broken();
 }

@@ -27,9 +27,8 @@ static void put_or_hold(const struct held *p)
 		return;
 	}
 	struct target t = target_check(p->dest, p->bytes, "dest", p->pe, p->routine);
-	if (target_is_none(&t))
+	if (target_is_none(&t) || !comms_check_block(p->source, p->bytes, "source", p->routine))
 		return;
-	comms_check_block(p->source, p->bytes, "source", p->routine);
 	target_count(&t, SIDE_THERE, p->bytes, p->channel);
 	if (!comms.checks || !reorder_hold(p))
 		carry_put(p, &t);
@@ -47,9 +46,8 @@ static void get_or_hold(const struct held *g)
 		return;
 	}
 	struct target t = target_check(g->source, g->bytes, "source", g->pe, g->routine);
-	if (target_is_none(&t))
+	if (target_is_none(&t) || !comms_check_block(g->dest, g->bytes, "dest", g->routine))
 		return;
-	comms_check_block(g->dest, g->bytes, "dest", g->routine);
 	target_count(&t, SIDE_HERE, g->bytes, g->channel);
 	if (!comms.checks || !reorder_hold(g))
 		carry_get(g, &t);
@@ -149,7 +147,8 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 		return;
 	}
 	if (comms.checks) {
-		comms_check_block(result, atomic->width, "fetch", routine);
+		if (!comms_check_block(result, atomic->width, "fetch", routine))
+			return;
 		/* The atomic is carried out now; only its result is held back. */
 		uint64_t old = comms_channel_amo_fetch(channel, dest, atomic, pe, routine), copy;
 
@@ -217,9 +216,8 @@ void comms_channel_put_signal(struct comms_channel *channel, const struct comms_
 	struct target flag = target_check_word(signal->word, sizeof *signal->word, pe, routine);
 	struct target data = p.bytes ? target_check(p.dest, p.bytes, "dest", pe, routine) : flag;
 
-	if (target_is_none(&flag) || target_is_none(&data))
+	if (target_is_none(&flag) || target_is_none(&data) || !comms_check_block(p.source, p.bytes, "source", routine))
 		return;
-	comms_check_block(p.source, p.bytes, "source", routine);
 	count_signal(&p, &data, &flag);
 	if (!comms.checks || !reorder_hold(&p))
 		carry_signal(&p, &data, &flag);

@@ -67,19 +67,26 @@ static struct message *claim_slot(const struct shmemx_exchange *x, struct edge *
 	return edge->out[s];
 }
 
-static void must_send(const struct edge *edge, int i, const char *routine)
+/* NULL: misuse. */
+static struct edge *edge_that_sends(struct shmemx_exchange *x, int i, const char *routine)
 {
-	if (COMMS_UNLIKELY(edge->send_bytes == 0))
-		rte_die(routine, "edge=%d carries no messages to PE %d: its send_bytes is 0", i, edge->pe);
+	struct edge *edge = exchange_edge(x, i, routine);
+
+	if (COMMS_LIKELY(edge && edge->send_bytes > 0))
+		return edge;
+	if (edge)
+		rte_misuse(routine, "edge=%d carries no messages to PE %d: its send_bytes is 0", i, edge->pe);
+	return NULL;
 }
 
 API void *shmemx_exchange_buffer(shmemx_exchange_t exchange, int edge)
 {
 	if (!exchange && rte_is_broken())
 		return NULL; /* it could not be created */
-	struct edge *e = exchange_edge(exchange, edge, __func__);
+	struct edge *e = edge_that_sends(exchange, edge, __func__);
 
-	must_send(e, edge, __func__);
+	if (!e)
+		return NULL;
 	if (!e->filled)
 		e->filled = claim_slot(exchange, e, __func__);
 	return (char *)e->filled + e->payload;
@@ -199,14 +206,16 @@ static void start_all(struct shmemx_exchange *x, size_t most, const char *routin
 	x->batch_parity = !parity;
 }
 
+/* NULL: misuse. */
 static struct edge *edge_to_send(struct shmemx_exchange *x, int i, size_t bytes, const char *routine)
 {
-	struct edge *edge = exchange_edge(x, i, routine);
+	struct edge *edge = edge_that_sends(x, i, routine);
 
-	must_send(edge, i, routine);
-	if (COMMS_UNLIKELY(bytes > edge->send_bytes))
-		rte_die(routine, "bytes=%zu: edge %d carries messages of at most %zu", bytes, i, edge->send_bytes);
-	return edge;
+	if (COMMS_LIKELY(edge && bytes <= edge->send_bytes))
+		return edge;
+	if (edge)
+		rte_misuse(routine, "bytes=%zu: edge %d carries messages of at most %zu", bytes, i, edge->send_bytes);
+	return NULL;
 }
 
 static size_t bytes_of_all(const struct shmemx_exchange *x, size_t most)
@@ -230,6 +239,8 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 		return;
 	}
 	e = edge_to_send(exchange, edge, bytes, __func__);
+	if (!e)
+		return;
 	COMMS_CALL(__func__, bytes, e->pe);
 	start_message(exchange, e, bytes, NULL, __func__);
 }
@@ -253,6 +264,8 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 	if (comms_call_is_refused(__func__))
 		return;
 	struct edge *e = edge_to_send(exchange, edge, bytes, __func__);
+	if (!e)
+		return;
 	COMMS_CALL(__func__, bytes, e->pe);
 	int s = (int)((e->started + 1) % SLOTS);
 	struct comms_piece payload, header;
@@ -280,12 +293,14 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 API void shmemx_exchange_sent(shmemx_exchange_t exchange, int edge)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct edge *e;
 
 	if (exchange_is_all(exchange, edge, __func__)) {
 		for (int i = 0; i < exchange->n_edges; i++)
 			shmemx_exchange_sent(exchange, i);
 		return;
 	}
-	for (int s = 0; s < SLOTS; s++)
-		await_sent(exchange_edge(exchange, edge, __func__), s);
+	e = exchange_edge(exchange, edge, __func__);
+	for (int s = 0; e && s < SLOTS; s++)
+		await_sent(e, s);
 }

@@ -159,39 +159,36 @@ struct shmemx_exchange {
 
 /* --- Checks (exchange_checks.c has the messages) --- */
 
-_Noreturn void exchange_complain_of_destroyed(const struct shmemx_exchange *x, const char *routine);
-_Noreturn void exchange_complain_of_edge(const struct shmemx_exchange *x, int i, const char *routine);
+void exchange_complain_of_destroyed(const struct shmemx_exchange *x, const char *routine);
+void exchange_complain_of_edge(const struct shmemx_exchange *x, int i, const char *routine);
 /*
  * An edge with SHMEMX_EDGE_EACH_ITERATION was not used in this iteration, and the next one begins.
  */
-_Noreturn void exchange_complain_of_iteration(const struct shmemx_exchange *x, const struct iteration *iteration,
-					      const char *routine);
+void exchange_complain_of_iteration(const struct shmemx_exchange *x, const struct iteration *iteration,
+				    const char *routine);
 
-static inline void exchange_check_alive(const struct shmemx_exchange *x, const char *routine)
-{
-	if (COMMS_UNLIKELY(x->destroyed))
-		exchange_complain_of_destroyed(x, routine);
-}
-
+/* NULL: misuse. */
 static inline struct edge *exchange_edge(struct shmemx_exchange *x, int i, const char *routine)
 {
-	if (COMMS_UNLIKELY(!x || (unsigned)i >= (unsigned)x->n_edges))
-		exchange_complain_of_edge(x, i, routine);
-	return &x->edges[i];
+	if (COMMS_LIKELY(x && (unsigned)i < (unsigned)x->n_edges))
+		return &x->edges[i];
+	exchange_complain_of_edge(x, i, routine);
+	return NULL;
 }
 
-/* Is the call for all edges? */
+/* Is the call for all edges? An exchange that was destroyed has none. */
 static inline bool exchange_is_all(const struct shmemx_exchange *x, int edge, const char *routine)
 {
 	if (edge != SHMEMX_ALL_EDGES || !x)
 		return false;
-	exchange_check_alive(x, routine);
+	if (COMMS_UNLIKELY(x->destroyed))
+		exchange_complain_of_destroyed(x, routine);
 	return true;
 }
 
 /*
  * For edges marked SHMEMX_EDGE_EACH_ITERATION: call before sending or receiving message `number` of
- * one of them. Ends the job with a message if another marked edge was not yet used for message
+ * one of them. Breaks the job if another marked edge was not yet used for message
  * number - 1: the program has skipped it.
  */
 static inline void exchange_check_number(const struct shmemx_exchange *x, const struct iteration *iteration,

@@ -270,8 +270,10 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 		return 1;
 	*exchange = SHMEMX_EXCHANGE_INVALID;
 	x = calloc(1, sizeof *x + (size_t)n_edges * sizeof x->edges[0]);
-	if (!x)
-		rte_die(__func__, "no memory for %d edges", n_edges);
+	if (!x) {
+		rte_break(RTE_ERROR_OTHER, rte.pe, __func__, "no memory for %d edges", n_edges);
+		return 1;
+	}
 	x->n_edges = n_edges;
 	needs = agree_on_needs(&world, edges, n_edges);
 	if (rte_is_broken() ||

@@ -13,10 +13,16 @@
 /* Bytes of a message; lines of longer ones would be fetched too early, or all at once. */
 #define FETCHED_AHEAD 4096
 
-static void must_receive(const struct edge *edge, int i, const char *routine)
+/* NULL: misuse. */
+static struct edge *edge_that_receives(struct shmemx_exchange *x, int i, const char *routine)
 {
-	if (COMMS_UNLIKELY(edge->receive_bytes == 0))
-		rte_die(routine, "edge=%d carries no messages from PE %d: its receive_bytes is 0", i, edge->pe);
+	struct edge *edge = exchange_edge(x, i, routine);
+
+	if (COMMS_LIKELY(edge && edge->receive_bytes > 0))
+		return edge;
+	if (edge)
+		rte_misuse(routine, "edge=%d carries no messages from PE %d: its receive_bytes is 0", i, edge->pe);
+	return NULL;
 }
 
 static struct message *next_message(struct edge *edge)
@@ -53,8 +59,8 @@ API int shmemx_exchange_wait_within(shmemx_exchange_t exchange, int edge, double
 	COMMS_CALL_OR(1, __func__, 0, COMMS_NOBODY);
 	int64_t end = wait_end(seconds, __func__);
 
-	if (!exchange_is_all(exchange, edge, __func__))
-		must_receive(exchange_edge(exchange, edge, __func__), edge, __func__);
+	if (!exchange_is_all(exchange, edge, __func__) && !edge_that_receives(exchange, edge, __func__))
+		return 1;
 	hang_note_bounded(__func__);
 	COMMS_WAIT(COMMS_ANYWHERE, count_missing(exchange, edge, 1, NULL) == 0 || wait_is_past(end));
 	if (comms.network && count_missing(exchange, edge, 1, NULL) > 0)
@@ -72,10 +78,9 @@ API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
 		for (int i = 0; i < exchange->n_edges && come; i++)
 			come = exchange->edges[i].receive_bytes == 0 || message_has_come(&exchange->edges[i]);
 	} else {
-		struct edge *e = exchange_edge(exchange, edge, __func__);
+		struct edge *e = edge_that_receives(exchange, edge, __func__);
 
-		must_receive(e, edge, __func__);
-		come = message_has_come(e);
+		come = !e || message_has_come(e);
 	}
 	if (!come && comms.network)
 		comms_spin();
@@ -86,10 +91,10 @@ static void check_iteration(const struct shmemx_exchange *x, const struct edge *
 {
 	exchange_check_number(x, &x->receiving, edge->waited + 1, routine);
 	if (COMMS_UNLIKELY(edge->send_bytes > 0 && edge->started == edge->waited))
-		rte_die(routine,
-			"edge=%d: message %llu of PE %d is waited for, and none was started in that iteration; "
-			"the edge is marked SHMEMX_EDGE_EACH_ITERATION",
-			i, (unsigned long long)edge->waited + 1, edge->pe);
+		rte_misuse(routine,
+			   "edge=%d: message %llu of PE %d is waited for, and none was started in that iteration; "
+			   "the edge is marked SHMEMX_EDGE_EACH_ITERATION",
+			   i, (unsigned long long)edge->waited + 1, edge->pe);
 }
 
 /*
@@ -115,9 +120,11 @@ static const struct message *await_message(struct shmemx_exchange *x, struct edg
 	struct message *message = next_message(edge);
 	uint64_t number;
 
-	if (COMMS_UNLIKELY(edge->waited - edge->released == SLOTS))
-		rte_die(routine, "edge=%d: %d messages of PE %d are waited for and not released; release one first", i,
-			SLOTS, edge->pe);
+	if (COMMS_UNLIKELY(edge->waited - edge->released == SLOTS)) {
+		rte_misuse(routine, "edge=%d: %d messages of PE %d are waited for and not released; release one first",
+			   i, SLOTS, edge->pe);
+		return NULL;
+	}
 	if (edge->each_iteration)
 		check_iteration(x, edge, i, routine);
 	if (!message_has_come(edge))
@@ -138,10 +145,10 @@ static const struct message *await_message(struct shmemx_exchange *x, struct edg
 	if (edge->each_iteration)
 		exchange_end_iteration(&x->receiving);
 	if (COMMS_UNLIKELY(number != edge->waited)) {
-		if (rte_is_broken())
-			return NULL; /* none has come */
-		rte_die(routine, "edge=%d: message %llu of PE %d has overwritten message %llu", i,
-			(unsigned long long)number, edge->pe, (unsigned long long)edge->waited);
+		if (!rte_is_broken()) /* otherwise none has come */
+			rte_misuse(routine, "edge=%d: message %llu of PE %d has overwritten message %llu", i,
+				   (unsigned long long)number, edge->pe, (unsigned long long)edge->waited);
+		return NULL;
 	}
 	if (message->released > edge->credit)
 		edge->credit = message->released;
@@ -160,9 +167,8 @@ static inline const void *wait_for_edge(struct shmemx_exchange *x, int edge, siz
 				await_message(x, &x->edges[i], i, routine);
 		return NULL;
 	}
-	e = exchange_edge(x, edge, routine);
-	must_receive(e, edge, routine);
-	message = await_message(x, e, edge, routine);
+	e = edge_that_receives(x, edge, routine);
+	message = e ? await_message(x, e, edge, routine) : NULL;
 	if (COMMS_UNLIKELY(!message))
 		return NULL;
 	if (bytes)
@@ -199,15 +205,25 @@ API const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_
 	return wait_for_edge(exchange, edge, bytes, __func__);
 }
 
+static bool has_nothing_to_release(const struct edge *edge, int i, const char *routine)
+{
+	if (COMMS_LIKELY(edge->waited != edge->released))
+		return false;
+	if (!rte_is_broken())
+		rte_misuse(routine, "edge=%d: no message was waited for since the last release", i);
+	return true;
+}
+
 API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, size_t *bytes)
 {
 	if (comms_call_is_refused(__func__))
 		return NULL;
 	struct edge *e = exchange_edge(exchange, edge, __func__);
-	const struct message *message = e->in[e->waited % SLOTS];
+	const struct message *message;
 
-	if (COMMS_UNLIKELY(e->waited == e->released))
-		rte_die(__func__, "edge=%d: no message was waited for since the last release", edge);
+	if (!e || has_nothing_to_release(e, edge, __func__))
+		return NULL;
+	message = e->in[e->waited % SLOTS];
 	if (bytes)
 		*bytes = exchange_bytes(message);
 	return (const char *)message + e->their_payload;
@@ -219,8 +235,8 @@ API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, s
  */
 static void release_message(struct edge *edge, int i, const char *routine)
 {
-	if (COMMS_UNLIKELY(edge->waited == edge->released) && !rte_is_broken())
-		rte_die(routine, "edge=%d: no message was waited for since the last release", i);
+	if (has_nothing_to_release(edge, i, routine))
+		return;
 	edge->released++;
 	if (edge->send_bytes == 0 || edge->started != edge->released)
 		comms_notify(&edge->theirs->released, edge->released, edge->pe, routine);
@@ -228,6 +244,8 @@ static void release_message(struct edge *edge, int i, const char *routine)
 
 API void shmemx_exchange_release(shmemx_exchange_t exchange, int edge)
 {
+	struct edge *e;
+
 	if (comms_call_is_refused(__func__))
 		return;
 	if (exchange_is_all(exchange, edge, __func__)) {
@@ -236,5 +254,7 @@ API void shmemx_exchange_release(shmemx_exchange_t exchange, int edge)
 				release_message(&exchange->edges[i], i, __func__);
 		return;
 	}
-	release_message(exchange_edge(exchange, edge, __func__), edge, __func__);
+	e = exchange_edge(exchange, edge, __func__);
+	if (e)
+		release_message(e, edge, __func__);
 }

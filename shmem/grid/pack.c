@@ -20,14 +20,19 @@ struct box {
 	size_t count[DIMS], stride[DIMS]; /* outermost first */
 };
 
-static void check_box(int dims, const size_t *sizes, const size_t *first, const size_t *counts, const char *routine)
+static bool check_box(int dims, const size_t *sizes, const size_t *first, const size_t *counts, const char *routine)
 {
-	if (dims < 1 || dims > DIMS)
-		rte_die(routine, "dims=%d: an array has 1 to %d dimensions", dims, DIMS);
+	if (dims < 1 || dims > DIMS) {
+		rte_misuse(routine, "dims=%d: an array has 1 to %d dimensions", dims, DIMS);
+		return false;
+	}
 	for (int i = 0; i < dims; i++)
-		if (first[i] > sizes[i] || counts[i] > sizes[i] - first[i])
-			rte_die(routine, "counts[%d]=%zu from first[%d]=%zu on: the array ends at %zu", i, counts[i], i,
-				first[i], sizes[i]);
+		if (first[i] > sizes[i] || counts[i] > sizes[i] - first[i]) {
+			rte_misuse(routine, "counts[%d]=%zu from first[%d]=%zu on: the array ends at %zu", i, counts[i],
+				   i, first[i], sizes[i]);
+			return false;
+		}
+	return true;
 }
 
 static struct box find_box(size_t element, int dims, const size_t *sizes, const size_t *first, const size_t *counts)
@@ -96,7 +101,8 @@ API size_t shmemx_pack(void *to, const void *array, size_t element, int dims, co
 {
 	struct box box;
 
-	check_box(dims, sizes, first, counts, __func__);
+	if (!check_box(dims, sizes, first, counts, __func__))
+		return 0;
 	box = find_box(element, dims, sizes, first, counts);
 	return (size_t)(copy_box(&box, 0, (char *)(uintptr_t)array + box.start, to, true) - (char *)to);
 }
@@ -107,7 +113,8 @@ API size_t shmemx_unpack(void *array, const void *from, size_t element, int dims
 	char *buffer = (char *)(uintptr_t)from;
 	struct box box;
 
-	check_box(dims, sizes, first, counts, __func__);
+	if (!check_box(dims, sizes, first, counts, __func__))
+		return 0;
 	box = find_box(element, dims, sizes, first, counts);
 	return (size_t)(copy_box(&box, 0, (char *)array + box.start, buffer, false) - buffer);
 }

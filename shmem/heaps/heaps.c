@@ -132,8 +132,11 @@ static int create_heap(void *base, size_t bytes, shmemx_heap_t *made, const char
 	if (!share_memory(heap, &offset, routine))
 		return 1;
 	heap->blocks = blocks_create(bytes);
-	if (!heap->blocks)
-		rte_die(routine, "no memory");
+	if (!heap->blocks) {
+		rte_break(RTE_ERROR_OTHER, rte.pe, routine, "no memory");
+		comms_brought_end(&heap->memory);
+		return 1;
+	}
 	heap->segment = comms_region_add(&heap->memory, offset, routine);
 	if (heap->segment == COMMS_NO_SEGMENT) {
 		rte_misuse_together(routine, "no more symmetric memory can be added; destroy a heap first");

@@ -69,8 +69,10 @@ int nonblocking_start(const struct nonblocking *call, const char *routine, shmem
 	if (!plan)
 		return 1;
 	*request = malloc(sizeof **request);
-	if (!*request)
-		rte_die(routine, "no memory for a request");
+	if (!*request) {
+		rte_break(RTE_ERROR_OTHER, rte.pe, routine, "no memory for a request");
+		return 1;
+	}
 	plan_wait_run(plan);
 	plan->used = ++team->requests;
 	plan->list.routine = routine;

@@ -97,6 +97,18 @@ said()
 	done
 }
 
+@test "mistakes with an exchange, and one that SHMEM_CHECK finds: the next job is whole" {
+	by_hand 2 misused 9
+	[ "$codes" = ' 0 0' ]
+	for rank in 0 1; do
+		[ "$(sed -n 's/.* kind 3, PE 1, routine \([a-z_0-9]*\), in time: torushmem: PE 1: \1: .*/\1/p' said.$rank | xargs)" = "shmemx_exchange_start shmemx_exchange_send shmemx_exchange_release shmemx_exchange_received shmemx_exchange_wait shmemx_exchange_sent shmemx_pack shmemx_exchange_buffer shmemx_exchange_start" ]
+	done
+	export SHMEM_CHECK=1
+	by_hand 2 misplaced 2
+	[ "$codes" = ' 0 0' ]
+	[ "$(cat said.* | grep -c 'kind 3, PE 1, routine shmem_putmem, .*this memory is not allocated; it lies 128 bytes behind the end')" -eq 4 ]
+}
+
 @test "survivors start again without the lost PE, with a new id" {
 	by_hand 4 barrier 3
 	[ "$codes" = ' 0 137 137 137' ]

@@ -2,9 +2,9 @@
 /*
  * errors_return.c FOLDER RANK SIZE WHAT [JOBS]: PEs of jobs whose errors return. In each job, the
  * last PE fails while the others wait in WHAT; with "stormN", it ends at any time while all call
- * the same routines, and with "mistakes", it makes one in each job. The survivors print what they
- * know of it and how long that took, finalize, and start the next job with a new id and without
- * that PE.
+ * the same routines, and with "mistakes" or "misused", it makes one in each job. The survivors
+ * print what they know of it and how long that took, finalize, and start the next job with a new id
+ * and without that PE.
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -63,14 +63,20 @@ static int start(int rank, int size)
 }
 
 /* Of a ring; the PE that fails makes the exchange, too. */
+static int make_exchange(int size, int options, shmemx_exchange_t *exchange)
+{
+	int me = shmem_my_pe();
+	shmemx_edge_t edges[2] = {{(me + 1) % size, 1, 8, 8, options}, {(me + size - 1) % size, 0, 8, 8, options}};
+
+	return shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2, exchange);
+}
+
 static void exchange_messages(int size)
 {
 	int me = shmem_my_pe();
-	shmemx_edge_t edges[2] = {{.pe = (me + 1) % size, .edge = 1, .send_bytes = 8, .receive_bytes = 8},
-				  {.pe = (me + size - 1) % size, .edge = 0, .send_bytes = 8, .receive_bytes = 8}};
 	shmemx_exchange_t exchange;
 
-	if (shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2, &exchange))
+	if (make_exchange(size, 0, &exchange))
 		return;
 	if (me == size - 1)
 		kill(getpid(), SIGKILL);
@@ -178,6 +184,43 @@ static void storm(void (*step)(long *words, int size), long *words, int size)
 
 /* --- Mistakes of the last PE --- */
 
+/* In each job one mistake in the use of an exchange that all PEs have made. */
+static void misuse_exchange(int size)
+{
+	static long words[2];
+	shmemx_exchange_t exchange;
+
+	/* On the others, the mistake may come before the end of this. */
+	if (make_exchange(size, job == 8 ? SHMEMX_EDGE_EACH_ITERATION : 0, &exchange) || shmem_my_pe() != size - 1)
+		return;
+	switch (job) {
+	case 0: shmemx_exchange_start(exchange, 2, 8); break;
+	case 1: shmemx_exchange_send(exchange, 0, words, 9); break;
+	case 2: shmemx_exchange_release(exchange, SHMEMX_ALL_EDGES); break;
+	case 3:
+		if (shmemx_exchange_received(exchange, 0, NULL))
+			exit(12);
+		break;
+	case 4:
+		if (shmemx_exchange_wait(exchange, 7, NULL))
+			exit(12);
+		break;
+	case 5: shmemx_exchange_sent(exchange, -3); break;
+	case 6:
+		if (shmemx_pack(words, words, 8, 0, NULL, NULL, NULL))
+			exit(12);
+		break;
+	case 7:
+		if (shmemx_exchange_buffer(SHMEMX_EXCHANGE_INVALID, 0))
+			exit(12);
+		break;
+	case 8:
+		shmemx_exchange_start(exchange, 0, 8);
+		shmemx_exchange_start(exchange, 0, 8);
+		break;
+	}
+}
+
 static void make_mistake(int which, long *words, int size)
 {
 	static long here[64];
@@ -258,6 +301,8 @@ static void wait_in(const char *what, long *words, int size)
 		}
 	else if (!strcmp(what, "exchange"))
 		exchange_messages(size);
+	else if (!strcmp(what, "misused"))
+		misuse_exchange(size);
 	else if (!strcmp(what, "malloc") && shmem_malloc(8))
 		exit(4);
 	while (!shmemx_error(NULL))
@@ -268,6 +313,8 @@ static void fail(const char *what, long *words, int size)
 {
 	if (!strcmp(what, "misuse"))
 		shmem_long_p(words, 1, size);
+	else if (!strcmp(what, "misplaced")) /* behind the block */
+		shmem_putmem(words + 128 + 16, words, 8, 0);
 	else if (!strcmp(what, "mistakes"))
 		make_mistake(job, words, size);
 	else if (!strcmp(what, "lock"))
