@@ -64,7 +64,7 @@ COMMS_INLINE void rma_get(shmem_ctx_t ctx, struct comms_piece data, bool nbi, in
 	if (COMMS_LIKELY(here != NULL)) {                                                            \
 		comms_copy_out(&value, here, sizeof value);                                          \
 	} else {                                                                                     \
-		TYPE copy;                                                                           \
+		TYPE copy = 0; /* in a broken job */                                                 \
 		comms_channel_get(api_channel(ctx), &copy, source, sizeof copy, world_pe, __func__); \
 		value = copy;                                                                        \
 	}                                                                                            \

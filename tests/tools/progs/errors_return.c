@@ -356,7 +356,7 @@ int main(int argc, char **argv)
 		if (!getenv("QUIET"))
 			report(rank, began);
 		if (shmem_malloc(8) || !shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, words, 1) ||
-		    shmem_long_atomic_fetch(words, 0) != 0)
+		    shmem_long_atomic_fetch(words, 0) != 0 || shmem_long_g(words, 0) != 0)
 			return 6;
 		shmem_finalize();
 	}
