@@ -472,7 +472,8 @@ check-cables: check-programs
 	@$(RUN_TESTS) --kinds api --paths '$(CABLES)' $(CHECK_FLAGS)
 
 # Jobs that survive: 300 of which a PE is killed or stopped, and 100 starts in one process after a
-# loss, over four paths; takes half an hour: make check-survive SURVIVE='--rounds 20 --paths local'
+# loss, over four paths; takes half an hour: make check-survive SURVIVE='--rounds 20 --paths local'.
+# On hosts with own cables, as root: make check-survive SURVIVE='--rounds 24 --paths own3'
 check-survive: check-programs
 	@$(top_srcdir)/tests/survive --build '$(abs_top_builddir)' $(SURVIVE)
 
@@ -494,6 +495,7 @@ check-builds:
 distclean-local:
 	rm -rf checked builds
 
-.PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-litmus check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
-.PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-start check-asan check-ubsan check-tsan check-valgrind
-.PHONY: check-builds check-programs check-cables check-collectives check-cluster check-hidden check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-start check-survive check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-asan check-builds check-cables check-checked check-cluster check-collectives \
+	check-hidden check-litmus check-load check-long check-mistakes check-neighbours \
+	check-programs check-soak check-start check-survive check-teams check-tofu \
+	check-torus-hosts check-tsan check-ubsan check-valgrind
