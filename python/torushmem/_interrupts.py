@@ -3,7 +3,8 @@
 such a call returns.
 
 In a notebook and at Python's prompt another thread makes these calls, so that the interrupt ends the wait, and the session
-goes on. A program makes them itself, which is faster; there the interrupt ends the process, as it does programs in C.
+goes on. A program makes them itself, which is faster; there KeyboardInterrupt comes when the call returns, and a
+second interrupt ends the process.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def waiting(name: str, result: Any, *arguments: Any) -> Any:
 # --- Programs ---
 
 def watch() -> Callable[[], None] | None:
-    """Ends the process after an interrupt that the main thread does not see. Returns what ends that; None: the program does
+    """Ends the process after two interrupts that the main thread does not see. Returns what ends that; None: the program does
     something else with interrupts."""
     if (INTERACTIVE or threading.current_thread() is not threading.main_thread() or
             signal.getsignal(signal.SIGINT) is not signal.default_int_handler):
@@ -105,12 +106,13 @@ def _give_up(other: int) -> None:
 
 
 def _serve_interrupts(end: int) -> None:
+    told = None
     while True:
-        numbers = os.read(end, 100)
-        if 0 in numbers:
-            return
-        if signal.SIGINT in numbers and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            _end_if_stuck()
+        for number in os.read(end, 100):
+            if number == 0:
+                return
+            if number == signal.SIGINT and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                told = _tell_or_end(told)
 
 
 def _main_in_library() -> tuple | None:
@@ -118,17 +120,22 @@ def _main_in_library() -> tuple | None:
     frame = sys._current_frames().get(threading.main_thread().ident)
     if frame is None or not frame.f_globals.get('__name__', '').startswith('torushmem.'):
         return None
-    return frame, frame.f_lasti
+    return frame.f_code.co_name, id(frame), frame.f_lasti
 
 
-def _end_if_stuck() -> None:
-    """A thread that runs Python code gets the exception at once."""
+def _tell_or_end(told: tuple | None) -> tuple | None:
+    """A thread that runs Python code gets the exception at once. One that is in a call may get it when the call returns, so
+    only the second interrupt of a call ends the process."""
     time.sleep(_GRACE)
     place = _main_in_library()
     time.sleep(_GRACE)
     if place is None or place != _main_in_library():
-        return
-    print('torushmem: interrupted in %s, which waits for other PEs' % place[0].f_code.co_name, file=sys.stderr, flush=True)
+        return None
+    if place != told:
+        print('torushmem: interrupted in %s, which waits for other PEs; interrupt again to end this process' % place[0],
+              file=sys.stderr, flush=True)
+        return place
     libc = ctypes.CDLL(None)
     libc.signal(int(signal.SIGINT), None)  # SIG_DFL; Python sets it in the main thread alone
     os.kill(os.getpid(), signal.SIGINT)
+    return place

@@ -95,7 +95,7 @@ rank()
 	SHMEM_RANK=$1 SHMEM_SIZE=2 SHMEM_ROOT=127.0.0.1:29573 SHMEM_SECRET=open timeout 60 "${@:2}"
 }
 
-@test "an interrupt in a collective ends a program, and the others say who is missing" {
+@test "a second interrupt in a collective ends a program, and the others say who is missing" {
 	cat >stuck.py <<-'END'
 		import os, signal, sys, threading
 		import torushmem as sh
@@ -104,7 +104,8 @@ rank()
 		calls = {'barrier_all': sh.barrier_all, 'sync': lambda: sh.world.reduce(a, a)}
 		if sh.my_pe() == 1:
 		    signal.pause()
-		threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+		for seconds in 0.3, 1.2:
+		    threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 		calls[sys.argv[1]]()
 	END
 	for call in barrier_all sync; do
@@ -113,7 +114,7 @@ rank()
 		rank 0 "$PYTHON" stuck.py "$call" 2>mine || status=$?
 		cat mine
 		[ "$status" -eq 130 ]
-		[ "$(cat mine)" = "torushmem: interrupted in $call, which waits for other PEs" ]
+		[ "$(cat mine)" = "torushmem: interrupted in $call, which waits for other PEs; interrupt again to end this process" ]
 		wait "$other" && return 1
 		cat other
 		grep -q 'PE 1: PE 0 .* has ended before shmem_finalize' other
